@@ -20,8 +20,7 @@ class KernelCompiler {
   virtual ~KernelCompiler() = default;
   // Compiles each program; result i belongs to program i. Throws InternalFault on failure.
   virtual std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
-                                         std::span<const std::string> symbols,
-                                         CompileTimes* times) = 0;
+                                         std::span<const std::string> symbols, CompileTimes* times) = 0;
   // Text stages for --emit: "llvm", "asm", "ptx".
   virtual std::string emit(const KernelProgram& program, const std::string& stage) = 0;
   // "x86-64 skylake-avx512 (avx512f ...), 512-bit vectors": for `tenscript info`.

@@ -27,8 +27,8 @@ void emit_stage(const CompileOptions& options, std::string_view stage, const Pri
   if (options.emitted && options.emit == stage) *options.emitted += print(what) + "\n";
 }
 
-void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel>& kernels,
-                  KernelCache& cache, Report& report) {
+void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel>& kernels, KernelCache& cache,
+                  Report& report) {
   if (!options.emitted) return;
   for (const LoweredKernel& kernel : kernels) {
     emit_stage(options, "loops", kernel.program);
@@ -121,7 +121,8 @@ std::unique_ptr<Executable> make_executable(ExecutionPlan plan, const CompileOpt
   }
   std::unique_ptr<CompiledKernels> runner;
   if (!is_disabled(options, kFuse))
-    runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report, options.background);
+    runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report,
+                                               options.background);
   return make_region_executor(std::move(plan.region), std::move(runner), true, std::move(loops));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The front door of the compiler: a region in, something that runs out. Takes the region's plan from a cache or
-// runs the passes, which plan kernels and memory; compiles kernels through the LLVM module (loaded at the first compile)
-// and falls back to the region executor over the reference kernels without it: the same bits, only slower.
+// runs the passes, which plan kernels and memory; compiles kernels through the LLVM module (loaded at the first
+// compile) and falls back to the region executor over the reference kernels without it: the same bits, only slower.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,8 +23,8 @@ struct CompileOptions {
   // Kernels are compiled beside the program; until those of its first run are there, a region runs over the
   // reference kernels.
   bool background = false;
-  std::shared_ptr<KernelCache> cache; // of kernels and plans, shared by all regions of an engine; never null
-  std::string emit;                   // stage whose text is wanted ("fused", "loops", "llvm", "asm")
+  std::shared_ptr<KernelCache> cache;  // of kernels and plans, shared by all regions of an engine; never null
+  std::string emit;                    // stage whose text is wanted ("fused", "loops", "llvm", "asm")
   std::string* emitted = nullptr;
 };
 

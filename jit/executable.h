@@ -23,7 +23,8 @@ struct RunInput {
   const Tensor* tensor = nullptr;
   Scalar scalar;
   void* object = nullptr;
-  Tensor* given = nullptr;  // in place of `tensor`: the run takes it, and may write its memory where no other tensor has that
+  // In place of `tensor`: the run takes it, and may write its memory where no other tensor has that.
+  Tensor* given = nullptr;
 };
 
 struct RngState {

@@ -56,7 +56,8 @@ std::vector<std::filesystem::path> module_paths() {
     for (const char* place : {".", "tenscript", "../" TENSCRIPT_LIBRARY_FOLDER "/tenscript"})
       add((folder / place / kModuleName).lexically_normal());
     for (const char* above : {"..", "../.."})
-      if (const auto path = (folder / above / kModuleName).lexically_normal(); belongs_to_user_or_system(path)) add(path);
+      if (const auto path = (folder / above / kModuleName).lexically_normal(); belongs_to_user_or_system(path))
+        add(path);
   }
   return paths;
 }
@@ -76,7 +77,8 @@ void* open_module(std::string* error) {
     return nullptr;
   }
   *error = std::string(kModuleName) + " not found (" +
-           (tried.empty() ? "without /proc it is not known where to look" : "looked at " + tried) + "); set TENSCRIPT_LLVM_MODULE to its path";
+           (tried.empty() ? "without /proc it is not known where to look" : "looked at " + tried) +
+           "); set TENSCRIPT_LLVM_MODULE to its path";
   return nullptr;
 }
 

@@ -55,8 +55,8 @@ std::string json_of(const Event& event) {
 
 std::string_view event_kind_name(EventKind kind) {
   static constexpr std::string_view kNames[kEventKinds] = {
-      "region",    "kernel",   "barrier",       "host_statement", "exit",    "fact", "recompile",
-      "cache_hit", "disk_hit", "plan_hit", "cache_problem", "compile_time",   "fallback"};
+      "region",    "kernel",   "barrier",  "host_statement", "exit",         "fact",    "recompile",
+      "cache_hit", "disk_hit", "plan_hit", "cache_problem",  "compile_time", "fallback"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -65,8 +65,7 @@ void Report::add(Event event) {
   milliseconds_[static_cast<size_t>(event.kind)] += event.ms;
   for (const Sink& sink : sinks_) sink(event);
   std::string key(1, static_cast<char>('0' + static_cast<int>(event.kind)));
-  for (const std::string* part :
-       {&event.region, &event.id, &event.place, &event.subject, &event.reason})
+  for (const std::string* part : {&event.region, &event.id, &event.place, &event.subject, &event.reason})
     key += *part + '\x1f';
   const auto found = index_.find(key);
   if (found != index_.end()) {

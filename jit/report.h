@@ -37,10 +37,10 @@ struct Event {
   std::string place;    // "train.tsc:17"
   std::string subject;  // what it is about: a statement, a fact, a kernel's text
   std::string reason;
-  std::string hint;     // the edit that would remove it
-  double ms = 0;        // added up over equal events
+  std::string hint;  // the edit that would remove it
+  double ms = 0;     // added up over equal events
   int64_t bytes = 0;
-  int64_t count = 1;    // how often
+  int64_t count = 1;  // how often
 };
 
 class Report {

@@ -6,18 +6,23 @@ namespace tsc::lang {
 namespace {
 
 // How tightly a place binds: what binds less tightly stands in brackets there.
-enum Tightness : int { kTuple, kTest, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kTerm, kFactor, kPower, kAwait, kAtom };
+// clang-format off
+enum Tightness : int { kTuple, kTest, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kTerm,
+                       kFactor, kPower, kAwait, kAtom };
+// clang-format on
 
 struct OperatorRow {
   const char* text;
   int tightness;
 };
 // In the order of Operator.
-constexpr OperatorRow kOperators[] = {{" + ", kSum},    {" - ", kSum},    {" * ", kTerm},    {" @ ", kTerm},   {" / ", kTerm},
-                                      {" % ", kTerm},   {" ** ", kPower}, {" << ", kShift},  {" >> ", kShift}, {" | ", kBitOr},
-                                      {" ^ ", kBitXor}, {" & ", kBitAnd}, {" // ", kTerm}};
+constexpr OperatorRow kOperators[] = {{" + ", kSum},    {" - ", kSum},   {" * ", kTerm},   {" @ ", kTerm},
+                                      {" / ", kTerm},   {" % ", kTerm},  {" ** ", kPower}, {" << ", kShift},
+                                      {" >> ", kShift}, {" | ", kBitOr}, {" ^ ", kBitXor}, {" & ", kBitAnd},
+                                      {" // ", kTerm}};
 // In the order of CompareOperator.
-constexpr const char* kComparisons[] = {" == ", " != ", " < ", " <= ", " > ", " >= ", " is ", " is not ", " in ", " not in "};
+constexpr const char* kComparisons[] = {" == ", " != ", " < ",      " <= ", " > ",
+                                        " >= ", " is ", " is not ", " in ", " not in "};
 
 class Text {
  public:
@@ -137,7 +142,8 @@ class Text {
     std::string out = list(node.args);
     for (const Keyword* keyword : node.keywords) {
       out += out.empty() ? "" : ", ";
-      out += (keyword->name.empty() ? "**" : std::string(source_.slice(keyword->name_span)) + "=") + expr(keyword->value, kTest);
+      out += (keyword->name.empty() ? "**" : std::string(source_.slice(keyword->name_span)) + "=") +
+             expr(keyword->value, kTest);
     }
     const bool only_generator =
         node.args.size() == 1 && node.keywords.empty() && node.args[0]->kind == ExprKind::GeneratorExp;

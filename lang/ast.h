@@ -36,6 +36,7 @@ struct Binding {
   uint32_t index = 0;
 };
 
+// clang-format off
 #define TSC_EXPR_KINDS(X)                                                                    \
   X(BoolOp)                                                                                  \
   X(NamedExpr) X(BinOp) X(UnaryOp) X(Lambda) X(IfExp) X(Dict) X(Set) X(ListComp) X(SetComp)  \
@@ -53,6 +54,7 @@ struct Binding {
   X(MatchValue)                                                                            \
   X(MatchSingleton) X(MatchSequence) X(MatchMapping) X(MatchClass) X(MatchStar) X(MatchAs) \
       X(MatchOr)
+// clang-format on
 
 #define TSC_ENUMERATOR(name) name,
 enum class ExprKind : uint8_t { TSC_EXPR_KINDS(TSC_ENUMERATOR) };
@@ -286,7 +288,7 @@ struct Constant : Expr {
   // The literal 9223372036854775808: its negation is a 64-bit integer.
   bool needs_negation = false;
   int64_t integer = 0;
-  double floating = 0;  // Float; of an Imaginary what stands before its j
+  double floating = 0;    // Float; of an Imaginary what stands before its j
   std::string_view text;  // Str (UTF-8) and Bytes, decoded; of an Int beyond 64 bits its text without underscores
 };
 
@@ -545,8 +547,8 @@ struct Module {
   List<Stmt*> body;
   Span span;
   Scope* scope = nullptr;
-  // The name `__annotations__` stands in the text: annotations of variables, of the module and its classes, are evaluated
-  // where they stand.
+  // The name `__annotations__` stands in the text: annotations of variables, of the module and its classes, are
+  // evaluated where they stand.
   bool reads_annotations = false;
   // Those of the module are for another reason: it shares its namespace with other texts.
   bool annotates_at_once = false;

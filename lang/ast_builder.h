@@ -93,9 +93,7 @@ class AstBuilder {
   uint32_t recovered_until() const { return recovered_until_; }
   // Nothing said about this place would reach a reader: it is damaged, or too much was said
   // already.
-  bool is_silent(uint32_t offset) const {
-    return tokens_.is_damaged(offset) || diagnostics_.is_full();
-  }
+  bool is_silent(uint32_t offset) const { return tokens_.is_damaged(offset) || diagnostics_.is_full(); }
   // Reports unless the place is inside damage already reported; then the result goes nowhere.
   Diagnostic& error(Code code, Span span, std::string message);
   // Whether a report stands at this place already.
@@ -150,25 +148,21 @@ class AstBuilder {
   Stmt* augmented_assign(Expr* target, Operator op, Expr* value, Span op_span, Span span);
   Stmt* annotated_assign(Expr* target, Expr* annotation, Expr* value, Span span);
   Stmt* import_stmt(Chain<Alias*>* names, Span span);
-  FromSource from_source(Chain<const Token*>* dots, Chain<const Token*>* module) {
-    return {dots, module};
-  }
+  FromSource from_source(Chain<const Token*>* dots, Chain<const Token*>* module) { return {dots, module}; }
   Stmt* import_from(FromSource from, Chain<Alias*>* names, Span span);
   Stmt* import_star(FromSource from, Span star, Span span);
   Alias* alias(Chain<const Token*>* name, const Token* asname, Span span);
   Stmt* if_stmt(Expr* test, Chain<Stmt*>* body, Chain<Stmt*>* orelse, Span span);
   Stmt* while_stmt(Expr* test, Chain<Stmt*>* body, Chain<Stmt*>* orelse, Span span);
   Stmt* for_stmt(Expr* target, Expr* iter, Chain<Stmt*>* body, Chain<Stmt*>* orelse, Span span);
-  Stmt* try_stmt(Chain<Stmt*>* body, Chain<ExceptHandler*>* handlers, Chain<Stmt*>* orelse,
-                 Chain<Stmt*>* finalbody, Span span);
+  Stmt* try_stmt(Chain<Stmt*>* body, Chain<ExceptHandler*>* handlers, Chain<Stmt*>* orelse, Chain<Stmt*>* finalbody,
+                 Span span);
   ExceptHandler* handler(Expr* type, const Token* name, Chain<Stmt*>* body, Span span);
-  ExceptHandler* handler_star(Expr* type, const Token* name, Chain<Stmt*>* body, Span star,
-                              Span span);
+  ExceptHandler* handler_star(Expr* type, const Token* name, Chain<Stmt*>* body, Span star, Span span);
   Stmt* with_stmt(Chain<WithItem*>* items, Chain<Stmt*>* body, Span span);
   WithItem* with_item(Expr* context, Expr* target);
   Stmt* decorate(Chain<Expr*>* decorators, Stmt* definition);
-  Stmt* function(const Token* name, Chain<ParameterItem*>* parameters, Expr* returns,
-                 Chain<Stmt*>* body, Span span);
+  Stmt* function(const Token* name, Chain<ParameterItem*>* parameters, Expr* returns, Chain<Stmt*>* body, Span span);
   Stmt* class_def(const Token* name, Chain<Argument*>* arguments, Chain<Stmt*>* body, Span span);
 
   // Expressions (build_expressions.cpp).
@@ -205,9 +199,7 @@ class AstBuilder {
 
   // Calls and parameters (build_calls.cpp).
   Expr* call(Expr* func, Chain<Argument*>* arguments, Span span);
-  Argument* argument(Expr* value, Span span) {
-    return make_argument(Argument::Positional, value, span);
-  }
+  Argument* argument(Expr* value, Span span) { return make_argument(Argument::Positional, value, span); }
   Argument* generator_argument(Expr* element, Chain<Clause>* clauses, Span span);
   Argument* keyword_argument(Expr* name, Expr* value, Span equal, Span span);
   Argument* star_argument(Expr* value, Span span);
@@ -229,9 +221,7 @@ class AstBuilder {
   Expr* fstring(const Token* start, Chain<Expr*>* parts, Span span);
   Expr* fstring_text(const Token* token, bool in_spec);
   Expr* field(const Token* open, Expr* value, FieldEnd end, Span span);
-  FieldEnd field_end(const Token* equal, const Token* conversion, Expr* spec) {
-    return {equal, conversion, spec};
-  }
+  FieldEnd field_end(const Token* equal, const Token* conversion, Expr* spec) { return {equal, conversion, spec}; }
   Expr* spec(Chain<Expr*>* parts, Span span);
 
   // Patterns (build_patterns.cpp).
@@ -312,8 +302,7 @@ class AstBuilder {
   // Turns an expression into a target; reports what cannot be one.
   void make_target(Expr* target, ExprContext context);
   void make_name_target(Expr* target, std::string_view what);
-  void add_call_arguments(const Chain<Argument*>* arguments, List<Expr*>& args,
-                          List<Keyword*>& keywords);
+  void add_call_arguments(const Chain<Argument*>* arguments, List<Expr*>& args, List<Keyword*>& keywords);
   template <class Parent>
   List<Comprehension*> comprehensions(Parent& parent, const Chain<Clause>* clauses);
   template <class T>
@@ -322,8 +311,7 @@ class AstBuilder {
   Arguments* arguments_of(Parent& parent, const Chain<ParameterItem*>* items);
   template <class T>
   T* sequence(Elements elements, Span span);
-  std::string_view decode(std::string_view text, uint32_t offset, bool raw, bool bytes,
-                          bool braces);
+  std::string_view decode(std::string_view text, uint32_t offset, bool raw, bool bytes, bool braces);
   JoinedStr* joined(const Chain<Expr*>* parts, Span span);
 
   const Source& source_;

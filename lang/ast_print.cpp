@@ -10,11 +10,11 @@ namespace {
 constexpr std::string_view kContexts[] = {"Load()", "Store()", "Del()"};
 constexpr std::string_view kBoolOperators[] = {"And()", "Or()"};
 constexpr std::string_view kUnaryOperators[] = {"Invert()", "Not()", "UAdd()", "USub()"};
-constexpr std::string_view kOperators[] = {
-    "Add()",    "Sub()",    "Mult()",  "MatMult()", "Div()",    "Mod()",     "Pow()",
-    "LShift()", "RShift()", "BitOr()", "BitXor()",  "BitAnd()", "FloorDiv()"};
-constexpr std::string_view kCompareOperators[] = {
-    "Eq()", "NotEq()", "Lt()", "LtE()", "Gt()", "GtE()", "Is()", "IsNot()", "In()", "NotIn()"};
+constexpr std::string_view kOperators[] = {"Add()",    "Sub()",    "Mult()",    "MatMult()", "Div()",
+                                           "Mod()",    "Pow()",    "LShift()",  "RShift()",  "BitOr()",
+                                           "BitXor()", "BitAnd()", "FloorDiv()"};
+constexpr std::string_view kCompareOperators[] = {"Eq()",  "NotEq()", "Lt()",    "LtE()", "Gt()",
+                                                  "GtE()", "Is()",    "IsNot()", "In()",  "NotIn()"};
 constexpr std::string_view kConstants[] = {"None", "False", "True", "Ellipsis"};
 
 template <class E, size_t N>
@@ -57,18 +57,14 @@ class Printer {
     std::string out(name);
     out += "(";
     for (size_t i = 0; i < fields.size(); ++i) {
-      if (!simple)
-        out += i ? separator() : prefix();
-      else if (i)
-        out += ", ";
+      if (!simple) out += i ? separator() : prefix();
+      else if (i) out += ", ";
       ((out += fields[i].name) += "=") += fields[i].value.text;
     }
     --level_;
     return {out + ")", fields.empty()};
   }
-  std::string prefix() const {
-    return indented_ ? "\n" + std::string(2 * static_cast<size_t>(level_), ' ') : "";
-  }
+  std::string prefix() const { return indented_ ? "\n" + std::string(2 * static_cast<size_t>(level_), ' ') : ""; }
   std::string separator() const { return indented_ ? "," + prefix() : ", "; }
 
   template <class T, class Print>
@@ -78,10 +74,8 @@ class Printer {
     std::string out = "[" + prefix();
     for (size_t i = 0; i < items.size(); ++i) {
       if (i) out += separator();
-      if constexpr (std::is_member_function_pointer_v<Print>)
-        out += (this->*print)(items[i]).text;
-      else
-        out += print(items[i]).text;
+      if constexpr (std::is_member_function_pointer_v<Print>) out += (this->*print)(items[i]).text;
+      else out += print(items[i]).text;
     }
     --level_;
     fields.push_back({name, {out + "]", false}});
@@ -89,9 +83,7 @@ class Printer {
   void exprs(Fields& f, std::string_view name, List<Expr*> items) {
     list(f, name, items, [this](Expr* e) { return e ? expr(e) : Text{"None", true}; });
   }
-  void stmts(Fields& f, std::string_view name, List<Stmt*> items) {
-    list(f, name, items, &Printer::stmt);
-  }
+  void stmts(Fields& f, std::string_view name, List<Stmt*> items) { list(f, name, items, &Printer::stmt); }
   void one(Fields& f, std::string_view name, const Expr* e) {
     if (e) f.push_back({name, expr(e)});
   }
@@ -100,9 +92,7 @@ class Printer {
     one(f, "value", value);
     return node(name, f);
   }
-  void word(Fields& f, std::string_view name, std::string_view text) {
-    f.push_back({name, {std::string(text), true}});
-  }
+  void word(Fields& f, std::string_view name, std::string_view text) { f.push_back({name, {std::string(text), true}}); }
   // Operators and contexts are empty nodes: leaves.
   void id(Fields& f, std::string_view name, Identifier text) {
     if (!text.empty()) word(f, name, quote_text(text));
@@ -151,18 +141,11 @@ Text Printer::constant(const Constant* c) {
     case ConstantKind::Int:
       word(f, "value", c->text.empty() ? std::to_string(c->integer) : std::string(c->text));
       break;
-    case ConstantKind::Imaginary:
-      word(f, "value", float_text(c->floating) + "j");
-      break;
-    case ConstantKind::Float:
-      word(f, "value", float_text(c->floating));
-      break;
+    case ConstantKind::Imaginary: word(f, "value", float_text(c->floating) + "j"); break;
+    case ConstantKind::Float: word(f, "value", float_text(c->floating)); break;
     case ConstantKind::Str:
-    case ConstantKind::Bytes:
-      word(f, "value", quote_text(c->text, c->value_kind == ConstantKind::Bytes));
-      break;
-    default:
-      word(f, "value", name_of(kConstants, c->value_kind));
+    case ConstantKind::Bytes: word(f, "value", quote_text(c->text, c->value_kind == ConstantKind::Bytes)); break;
+    default: word(f, "value", name_of(kConstants, c->value_kind));
   }
   return node("Constant", f);
 }
@@ -260,9 +243,7 @@ Text Printer::operation(const Expr* e) {
   }
   if (auto* x = try_as<const Compare>(e)) {
     one(f, "left", x->left);
-    list(f, "ops", x->ops, [](CompareOperator op) {
-      return Text{std::string(name_of(kCompareOperators, op)), true};
-    });
+    list(f, "ops", x->ops, [](CompareOperator op) { return Text{std::string(name_of(kCompareOperators, op)), true}; });
     exprs(f, "comparators", x->comparators);
     return node("Compare", f);
   }
@@ -366,16 +347,14 @@ Text Printer::access(const Expr* e) {
 Text Printer::expr(const Expr* e) {
   ++level_;
   switch (e->kind) {
-    case ExprKind::Constant:
-      return constant(as<const Constant>(e));
+    case ExprKind::Constant: return constant(as<const Constant>(e));
     case ExprKind::BoolOp:
     case ExprKind::BinOp:
     case ExprKind::UnaryOp:
     case ExprKind::Compare:
     case ExprKind::IfExp:
     case ExprKind::NamedExpr:
-    case ExprKind::Lambda:
-      return operation(e);
+    case ExprKind::Lambda: return operation(e);
     case ExprKind::Dict:
     case ExprKind::Set:
     case ExprKind::ListExpr:
@@ -385,8 +364,7 @@ Text Printer::expr(const Expr* e) {
     case ExprKind::DictComp:
     case ExprKind::GeneratorExp:
     case ExprKind::JoinedStr:
-    case ExprKind::FormattedValue:
-      return display(e);
+    case ExprKind::FormattedValue: return display(e);
     case ExprKind::Name:
     case ExprKind::Attribute:
     case ExprKind::Subscript:
@@ -394,8 +372,7 @@ Text Printer::expr(const Expr* e) {
     case ExprKind::Slice:
     case ExprKind::Yield:
     case ExprKind::YieldFrom:
-    case ExprKind::Call:
-      return access(e);
+    case ExprKind::Call: return access(e);
   }
   return {};
 }
@@ -515,8 +492,7 @@ Text Printer::stmt(const Stmt* s) {
     case StmtKind::Import:
     case StmtKind::ImportFrom:
     case StmtKind::Global:
-    case StmtKind::Nonlocal:
-      return definition(s);
+    case StmtKind::Nonlocal: return definition(s);
     case StmtKind::Return:
     case StmtKind::Delete:
     case StmtKind::Assign:
@@ -524,21 +500,16 @@ Text Printer::stmt(const Stmt* s) {
     case StmtKind::AnnAssign:
     case StmtKind::Raise:
     case StmtKind::Assert:
-    case StmtKind::ExprStmt:
-      return assignment(s);
+    case StmtKind::ExprStmt: return assignment(s);
     case StmtKind::For:
     case StmtKind::While:
     case StmtKind::If:
     case StmtKind::With:
     case StmtKind::Match:
-    case StmtKind::Try:
-      return block(s);
-    case StmtKind::Pass:
-      return node("Pass", {});
-    case StmtKind::Break:
-      return node("Break", {});
-    case StmtKind::Continue:
-      return node("Continue", {});
+    case StmtKind::Try: return block(s);
+    case StmtKind::Pass: return node("Pass", {});
+    case StmtKind::Break: return node("Break", {});
+    case StmtKind::Continue: return node("Continue", {});
   }
   return {};
 }
@@ -547,9 +518,7 @@ Text Printer::pattern(const Pattern* p) {
   ++level_;
   Fields f;
   switch (p->kind) {
-    case PatternKind::MatchValue:
-      one(f, "value", as<const MatchValue>(p)->value);
-      return node("MatchValue", f);
+    case PatternKind::MatchValue: one(f, "value", as<const MatchValue>(p)->value); return node("MatchValue", f);
     case PatternKind::MatchSingleton:
       word(f, "value", name_of(kConstants, as<const MatchSingleton>(p)->value));
       return node("MatchSingleton", f);
@@ -571,9 +540,7 @@ Text Printer::pattern(const Pattern* p) {
       list(f, "kwd_patterns", x->kwd_patterns, &Printer::pattern);
       return node("MatchClass", f);
     }
-    case PatternKind::MatchStar:
-      id(f, "name", as<const MatchStar>(p)->name);
-      return node("MatchStar", f);
+    case PatternKind::MatchStar: id(f, "name", as<const MatchStar>(p)->name); return node("MatchStar", f);
     case PatternKind::MatchAs: {
       auto* x = as<const MatchAs>(p);
       if (x->pattern) f.push_back({"pattern", pattern(x->pattern)});
@@ -589,12 +556,8 @@ Text Printer::pattern(const Pattern* p) {
 
 }  // namespace
 
-std::string print_ast(const Module& module, bool indented) {
-  return Printer(indented).module(module).text;
-}
+std::string print_ast(const Module& module, bool indented) { return Printer(indented).module(module).text; }
 
-std::string print_ast(const Expr& expr, bool indented) {
-  return Printer(indented).expr(&expr).text;
-}
+std::string print_ast(const Expr& expr, bool indented) { return Printer(indented).expr(&expr).text; }
 
 }  // namespace tsc::lang

@@ -22,8 +22,7 @@ bool Brackets::open(char opener, Span span, bool is_field) {
 
 Brackets::Closed Brackets::close(char closer, Span span, size_t floor, size_t& match) {
   if (open_.size() <= floor) {
-    diagnostics_.error(Code::UnmatchedBracket, span, "unmatched " + quote(closer))
-        .under("no bracket is open here");
+    diagnostics_.error(Code::UnmatchedBracket, span, "unmatched " + quote(closer)).under("no bracket is open here");
     return Closed::Stray;
   }
   match = open_.size() - 1;

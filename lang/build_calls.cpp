@@ -10,9 +10,8 @@ namespace tsc::lang {
 Argument* AstBuilder::keyword_argument(Expr* name, Expr* value, Span equal, Span span) {
   auto* target = try_as<Name>(name);
   if (!target || name->parenthesized) {
-    Diagnostic& d =
-        error(Code::AssignmentInExpression, equal, "an argument's name must be a plain name")
-            .label(name->span, "this is " + std::string(describe(name)));
+    Diagnostic& d = error(Code::AssignmentInExpression, equal, "an argument's name must be a plain name")
+                        .label(name->span, "this is " + std::string(describe(name)));
     d.help("write '==' to compare").fix({{equal, "=="}}, Applicability::MaybeIncorrect);
     return make_argument(Argument::Positional, value, span);
   }
@@ -35,15 +34,13 @@ Chain<Argument*>* AstBuilder::check_arguments(Chain<Argument*>* arguments, bool 
     const Argument& a = *link->item;
     bool positional = a.kind == Argument::Positional || a.kind == Argument::Generator;
     if (a.kind == Argument::Generator && (arguments->count > 1 || comma))
-      error(Code::ArgumentOrder, a.span,
-            "a generator expression needs its own brackets beside other arguments");
+      error(Code::ArgumentOrder, a.span, "a generator expression needs its own brackets beside other arguments");
     if (a.kind == Argument::DoubleStar) unpacking = &a;
     if (a.kind == Argument::Keyword) {
       if (!keyword) keyword = &a;
       auto [first, fresh] = seen.try_emplace(a.name, a.name_span);
       if (!fresh)
-        error(Code::DuplicateKeyword, a.name_span,
-              "keyword argument repeated: " + std::string(a.name))
+        error(Code::DuplicateKeyword, a.name_span, "keyword argument repeated: " + std::string(a.name))
             .label(first->second, "first given here");
     }
     if (unpacking && (positional || a.kind == Argument::Star)) {
@@ -59,8 +56,7 @@ Chain<Argument*>* AstBuilder::check_arguments(Chain<Argument*>* arguments, bool 
   return arguments;
 }
 
-void AstBuilder::add_call_arguments(const Chain<Argument*>* arguments, List<Expr*>& args,
-                                    List<Keyword*>& keywords) {
+void AstBuilder::add_call_arguments(const Chain<Argument*>* arguments, List<Expr*>& args, List<Keyword*>& keywords) {
   if (!arguments) return;
   Chain<Expr*>* positional = chain<Expr*>();
   Chain<Keyword*>* named = chain<Keyword*>();
@@ -68,8 +64,7 @@ void AstBuilder::add_call_arguments(const Chain<Argument*>* arguments, List<Expr
     const Argument& a = *link->item;
     if (a.kind == Argument::Keyword || a.kind == Argument::DoubleStar)
       append(named, arena_.make<Keyword>(a.name, a.value, a.span, a.name_span));
-    else
-      append(positional, a.value);
+    else append(positional, a.value);
   }
   args = list_of(positional);
   keywords = list_of(named);
@@ -125,12 +120,10 @@ std::string_view order_fault(const ParameterState& seen, const ParameterItem& it
       if (seen.slash) return "'/' may appear only once";
       if (seen.star) return "'/' must stand before '*'";
       return seen.count ? "" : "at least one parameter must stand before '/'";
-    case ParameterItem::Star:
-      return seen.star ? "'*' may appear only once" : "";
+    case ParameterItem::Star: return seen.star ? "'*' may appear only once" : "";
     case ParameterItem::DoubleStar:
-      return seen.star && !seen.star->parameter && !seen.named_after_star
-                 ? "named parameters must follow bare '*'"
-                 : "";
+      return seen.star && !seen.star->parameter && !seen.named_after_star ? "named parameters must follow bare '*'"
+                                                                          : "";
     case ParameterItem::Plain:
       return !seen.star && seen.with_default && !item.default_value
                  ? "parameter without a default follows parameter with a default"
@@ -205,8 +198,7 @@ Stmt* AstBuilder::function(const Token* name, Chain<ParameterItem*>* parameters,
   return s;
 }
 
-Stmt* AstBuilder::class_def(const Token* name, Chain<Argument*>* arguments,
-                            Chain<Stmt*>* statements, Span span) {
+Stmt* AstBuilder::class_def(const Token* name, Chain<Argument*>* arguments, Chain<Stmt*>* statements, Span span) {
   auto* s = stmt<ClassDef>(span);
   s->name = identifier(*name);
   s->name_span = name->span;

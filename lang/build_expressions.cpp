@@ -33,16 +33,11 @@ std::string_view describe(const Expr* e) {
   static_assert(std::size(kNames) == static_cast<size_t>(ExprKind::Slice) + 1);
   if (e->kind == ExprKind::Constant) {
     switch (static_cast<const Constant*>(e)->value_kind) {
-      case ConstantKind::None:
-        return "None";
-      case ConstantKind::True:
-        return "True";
-      case ConstantKind::False:
-        return "False";
-      case ConstantKind::Ellipsis:
-        return "an ellipsis";
-      default:
-        break;
+      case ConstantKind::None: return "None";
+      case ConstantKind::True: return "True";
+      case ConstantKind::False: return "False";
+      case ConstantKind::Ellipsis: return "an ellipsis";
+      default: break;
     }
   }
   return kNames[static_cast<size_t>(e->kind)];
@@ -71,31 +66,17 @@ void AstBuilder::make_target(Expr* target, ExprContext context) {
     }
   };
   switch (target->kind) {
-    case ExprKind::Name:
-      as<Name>(target)->ctx = context;
-      return;
-    case ExprKind::Attribute:
-      as<Attribute>(target)->ctx = context;
-      return;
-    case ExprKind::Subscript:
-      as<Subscript>(target)->ctx = context;
-      return;
-    case ExprKind::Tuple:
-      as<Tuple>(target)->ctx = context;
-      return each(as<Tuple>(target)->elts);
-    case ExprKind::ListExpr:
-      as<ListExpr>(target)->ctx = context;
-      return each(as<ListExpr>(target)->elts);
-    case ExprKind::Starred:
-      return;  // tuple_or_single has reported it
-    default:
-      break;
+    case ExprKind::Name: as<Name>(target)->ctx = context; return;
+    case ExprKind::Attribute: as<Attribute>(target)->ctx = context; return;
+    case ExprKind::Subscript: as<Subscript>(target)->ctx = context; return;
+    case ExprKind::Tuple: as<Tuple>(target)->ctx = context; return each(as<Tuple>(target)->elts);
+    case ExprKind::ListExpr: as<ListExpr>(target)->ctx = context; return each(as<ListExpr>(target)->elts);
+    case ExprKind::Starred: return;  // tuple_or_single has reported it
+    default: break;
   }
   Diagnostic& d = error(Code::InvalidTarget, target->span,
-                        std::string("cannot ") + (deletes ? "delete " : "assign to ") +
-                            std::string(describe(target)));
-  if (!deletes && target->kind == ExprKind::Compare)
-    d.help("a comparison cannot stand left of '='");
+                        std::string("cannot ") + (deletes ? "delete " : "assign to ") + std::string(describe(target)));
+  if (!deletes && target->kind == ExprKind::Compare) d.help("a comparison cannot stand left of '='");
 }
 
 void AstBuilder::make_name_target(Expr* target, std::string_view what) {
@@ -103,8 +84,7 @@ void AstBuilder::make_name_target(Expr* target, std::string_view what) {
     as<Name>(target)->ctx = ExprContext::Store;
     return;
   }
-  error(Code::InvalidWalrus, target->span,
-        "cannot use " + std::string(what) + " with " + std::string(describe(target)))
+  error(Code::InvalidWalrus, target->span, "cannot use " + std::string(what) + " with " + std::string(describe(target)))
       .note("only a plain name can stand left of ':='");
 }
 
@@ -284,9 +264,7 @@ T* AstBuilder::sequence(Elements elements, Span span) {
   return e;
 }
 
-Expr* AstBuilder::tuple(Elements elements, Span span) {
-  return parenthesized(sequence<Tuple>(elements, span));
-}
+Expr* AstBuilder::tuple(Elements elements, Span span) { return parenthesized(sequence<Tuple>(elements, span)); }
 
 Expr* AstBuilder::list(Elements elements, Span span) { return sequence<ListExpr>(elements, span); }
 
@@ -378,8 +356,7 @@ Expr* AstBuilder::dict_comp(Entry entry, Chain<Clause>* clauses, Span span) {
 }
 
 Argument* AstBuilder::generator_argument(Expr* element, Chain<Clause>* clauses, Span span) {
-  return make_argument(Argument::Generator, element_comp<GeneratorExp>(element, clauses, span),
-                       span);
+  return make_argument(Argument::Generator, element_comp<GeneratorExp>(element, clauses, span), span);
 }
 
 }  // namespace tsc::lang

@@ -51,12 +51,10 @@ bool is_huge(std::string_view digits) {
   int64_t exponent = 0;
   if (e != digits.npos)
     for (char c : digits.substr(e + 1))
-      if (c >= '0' && c <= '9' && exponent < (int64_t{1} << 40))
-        exponent = exponent * 10 + (c - '0');
+      if (c >= '0' && c <= '9' && exponent < (int64_t{1} << 40)) exponent = exponent * 10 + (c - '0');
   size_t point = std::min(mantissa.find('.'), mantissa.size());
   size_t leading = mantissa.find_first_not_of("0.");
-  int64_t place =
-      static_cast<int64_t>(point) - static_cast<int64_t>(std::min(leading, mantissa.size()));
+  int64_t place = static_cast<int64_t>(point) - static_cast<int64_t>(std::min(leading, mantissa.size()));
   return place + (negative_exponent ? -exponent : exponent) > 0;
 }
 
@@ -64,8 +62,7 @@ double parse_float(std::string_view text) {
   std::string digits = without_underscores(text);
   double value = 0;
   auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (fault == std::errc::result_out_of_range)
-    return is_huge(digits) ? std::numeric_limits<double>::infinity() : 0.0;
+  if (fault == std::errc::result_out_of_range) return is_huge(digits) ? std::numeric_limits<double>::infinity() : 0.0;
   return value;
 }
 
@@ -104,14 +101,10 @@ class Decoder {
   std::string run() {
     while (at_ < text_.size()) {
       const char c = text_[at_++];
-      if (c == '\\' && !raw_ && at_ < text_.size())
-        escape();
-      else if (c == '\r')
-        line_break();
-      else if (braces_ && (c == '{' || c == '}') && at_ < text_.size() && text_[at_] == c)
-        out_ += text_[at_++];
-      else
-        out_ += c;
+      if (c == '\\' && !raw_ && at_ < text_.size()) escape();
+      else if (c == '\r') line_break();
+      else if (braces_ && (c == '{' || c == '}') && at_ < text_.size() && text_[at_] == c) out_ += text_[at_++];
+      else out_ += c;
     }
     return std::move(out_);
   }
@@ -126,20 +119,13 @@ class Decoder {
   void escape() {
     const size_t begin = at_ - 1;
     const char c = text_[at_++];
-    if (size_t i = kSimpleEscapes.find(c); i != kSimpleEscapes.npos)
-      out_ += kSimpleValues[i];
-    else if (c == '\r' || c == '\n')
-      at_ += c == '\r' && at_ < text_.size() && text_[at_] == '\n';
-    else if (c >= '0' && c <= '7')
-      octal(c - '0');
-    else if (c == 'x')
-      hexadecimal(begin, 2);
-    else if (!bytes_ && (c == 'u' || c == 'U'))
-      hexadecimal(begin, c == 'u' ? 4 : 8);
-    else if (!bytes_ && c == 'N')
-      named(begin);
-    else
-      (out_ += '\\') += c;
+    if (size_t i = kSimpleEscapes.find(c); i != kSimpleEscapes.npos) out_ += kSimpleValues[i];
+    else if (c == '\r' || c == '\n') at_ += c == '\r' && at_ < text_.size() && text_[at_] == '\n';
+    else if (c >= '0' && c <= '7') octal(c - '0');
+    else if (c == 'x') hexadecimal(begin, 2);
+    else if (!bytes_ && (c == 'u' || c == 'U')) hexadecimal(begin, c == 'u' ? 4 : 8);
+    else if (!bytes_ && c == 'N') named(begin);
+    else (out_ += '\\') += c;
   }
 
   void octal(uint32_t value) {
@@ -153,14 +139,11 @@ class Decoder {
     for (int i = 0; i < count; ++i, ++at_) {
       int digit = at_ < text_.size() ? digit_value(text_[at_]) : 99;
       if (digit > 15)
-        return refuse(
-            begin,
-            "truncated escape sequence: expected " + std::to_string(count) + " hexadecimal digits",
-            "");
+        return refuse(begin, "truncated escape sequence: expected " + std::to_string(count) + " hexadecimal digits",
+                      "");
       value = value * 16 + static_cast<uint32_t>(digit);
     }
-    if (count > 2 && value > 0x10FFFF)
-      return refuse(begin, "the escape sequence is not a Unicode character", "");
+    if (count > 2 && value > 0x10FFFF) return refuse(begin, "the escape sequence is not a Unicode character", "");
     put(value);
   }
 
@@ -179,10 +162,8 @@ class Decoder {
   }
 
   void put(uint32_t value) {
-    if (bytes_)
-      out_ += static_cast<char>(value & 255);
-    else
-      append_utf8(out_, value);
+    if (bytes_) out_ += static_cast<char>(value & 255);
+    else append_utf8(out_, value);
   }
 
   void refuse(size_t begin, std::string message, std::string help) {
@@ -201,8 +182,7 @@ class Decoder {
 };
 
 bool is_text(const Expr* e) {
-  return e->kind == ExprKind::Constant &&
-         static_cast<const Constant*>(e)->value_kind == ConstantKind::Str;
+  return e->kind == ExprKind::Constant && static_cast<const Constant*>(e)->value_kind == ConstantKind::Str;
 }
 
 }  // namespace
@@ -249,11 +229,9 @@ Expr* AstBuilder::floating(const Token* token) {
 
 // ---- Strings
 
-std::string_view AstBuilder::decode(std::string_view text, uint32_t offset, bool raw, bool bytes,
-                                    bool braces) {
+std::string_view AstBuilder::decode(std::string_view text, uint32_t offset, bool raw, bool bytes, bool braces) {
   std::string_view special = raw ? "\r" : "\\\r";
-  bool plain = text.find_first_of(special) == text.npos &&
-               (!braces || text.find_first_of("{}") == text.npos);
+  bool plain = text.find_first_of(special) == text.npos && (!braces || text.find_first_of("{}") == text.npos);
   if (plain) return text;
   Decoder decoder(text, offset, raw, bytes, braces);
   std::string out = decoder.run();
@@ -275,10 +253,7 @@ Expr* AstBuilder::string(const Token* token) {
     raw |= (text[begin] | 0x20) == 'r';
     bytes |= (text[begin] | 0x20) == 'b';
   }
-  size_t quotes =
-      text.size() - begin >= 6 && text[begin] == text[begin + 1] && text[begin] == text[begin + 2]
-          ? 3
-          : 1;
+  size_t quotes = text.size() - begin >= 6 && text[begin] == text[begin + 1] && text[begin] == text[begin + 2] ? 3 : 1;
   begin += quotes;
   std::string_view inner = text.substr(begin, text.size() - quotes - begin);
   const uint32_t offset = token->span.begin + static_cast<uint32_t>(begin);
@@ -343,17 +318,14 @@ JoinedStr* AstBuilder::joined(const Chain<Expr*>* parts, Span span) {
   for (auto* link = parts->first; link; link = link->next) {
     if (auto* nested = try_as<JoinedStr>(link->item))
       for (Expr* part : nested->values) add(part);
-    else
-      add(link->item);
+    else add(link->item);
   }
   flush();
   e->values = children(*e, out);
   return e;
 }
 
-Expr* AstBuilder::fstring(const Token*, Chain<Expr*>* parts, Span span) {
-  return joined(parts, span);
-}
+Expr* AstBuilder::fstring(const Token*, Chain<Expr*>* parts, Span span) { return joined(parts, span); }
 
 Expr* AstBuilder::fstring_text(const Token* token, bool in_spec) {
   auto* e = expr<Constant>(token->span);
@@ -370,8 +342,7 @@ Expr* AstBuilder::field(const Token* open, Expr* value, FieldEnd end, Span span)
     std::string_view text = source_.slice(end.conversion->span);
     e->conversion = text[0];
     if (text != "s" && text != "r" && text != "a")
-      error(Code::InvalidFString, end.conversion->span,
-            "invalid conversion '" + std::string(text) + "' in an f-string")
+      error(Code::InvalidFString, end.conversion->span, "invalid conversion '" + std::string(text) + "' in an f-string")
           .note("expected 's', 'r' or 'a'");
   }
   if (!end.equal) return e;

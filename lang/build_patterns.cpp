@@ -23,8 +23,7 @@ Stmt* AstBuilder::match_stmt(Expr* subject, Chain<MatchCase*>* cases, Span span)
   return s;
 }
 
-MatchCase* AstBuilder::match_case(Pattern* pattern, Expr* guard, Chain<Stmt*>* statements,
-                                  Span span) {
+MatchCase* AstBuilder::match_case(Pattern* pattern, Expr* guard, Chain<Stmt*>* statements, Span span) {
   auto* c = arena_.make<MatchCase>();
   c->pattern = pattern;
   c->guard = guard;
@@ -102,8 +101,7 @@ Pattern* AstBuilder::complex_pattern(Expr* real, Operator op, Expr* imaginary, S
     return number && (number->value_kind == ConstantKind::Imaginary) == wanted;
   };
   if (!is_kind(real, false) || !is_kind(imaginary, true))
-    error(Code::InvalidPattern, span, "a pattern cannot compute")
-        .help("compare in a guard: case n if n == ...");
+    error(Code::InvalidPattern, span, "a pattern cannot compute").help("compare in a guard: case n if n == ...");
   return value_pattern(binary(real, op, imaginary, span, span), span);
 }
 
@@ -126,8 +124,7 @@ Pattern* AstBuilder::mapping_pattern(Chain<MappingItem>* items, Span span) {
     }
     p->rest = identifier(*all[i].rest);
     p->rest_span = all[i].rest->span;
-    if (i + 1 != all.size())
-      error(Code::InvalidPattern, p->rest_span, "'**' must stand last in a mapping pattern");
+    if (i + 1 != all.size()) error(Code::InvalidPattern, p->rest_span, "'**' must stand last in a mapping pattern");
     if (p->rest == kWildcard)
       error(Code::InvalidPattern, p->rest_span, "'**_' is not allowed")
           .note("a mapping pattern ignores keys that it does not name anyway");
@@ -146,16 +143,13 @@ Pattern* AstBuilder::class_pattern(Expr* cls, Chain<ClassPatternItem>* items, Sp
   std::unordered_set<Identifier> seen;
   for (const ClassPatternItem& item : list_of(items)) {
     if (!item.name) {
-      if (named->count)
-        error(Code::InvalidPattern, item.pattern->span,
-              "positional pattern follows keyword pattern");
+      if (named->count) error(Code::InvalidPattern, item.pattern->span, "positional pattern follows keyword pattern");
       append(positional, item.pattern);
       continue;
     }
     Identifier name = identifier(*item.name);
     if (!seen.insert(name).second)
-      error(Code::DuplicateKeyword, item.name->span,
-            "attribute repeated in the pattern: " + std::string(name));
+      error(Code::DuplicateKeyword, item.name->span, "attribute repeated in the pattern: " + std::string(name));
     append(names, name);
     append(named, item.pattern);
   }

@@ -23,8 +23,7 @@ bool AstBuilder::is_reported(uint32_t offset) const {
 Diagnostic* AstBuilder::unclosed_before(uint32_t offset) {
   return diagnostics_.find([&](const Diagnostic& d) {
     const uint32_t bracket = d.primary.span.begin;
-    return d.code == Code::UnclosedBracket && bracket < offset &&
-           source_.line_of(bracket) == source_.line_of(offset);
+    return d.code == Code::UnclosedBracket && bracket < offset && source_.line_of(bracket) == source_.line_of(offset);
   });
 }
 
@@ -51,12 +50,10 @@ Identifier AstBuilder::identifier(const Token& token) {
   for (char c : text) ascii &= !(c & 0x80);
   if (ascii || token.bad) return text;
   utf8proc_uint8_t* normal = nullptr;
-  auto options =
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+  auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
   auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                              static_cast<utf8proc_ssize_t>(text.size()), &normal, options);
-  if (length > 0)
-    text = arena_.text({reinterpret_cast<char*>(normal), static_cast<size_t>(length)});
+  if (length > 0) text = arena_.text({reinterpret_cast<char*>(normal), static_cast<size_t>(length)});
   std::free(normal);
   return text;
 }
@@ -131,9 +128,7 @@ Stmt* AstBuilder::assert_stmt(Expr* test, Expr* msg, Span span) {
   s->msg = msg;
   auto* pair = try_as<Tuple>(test);
   if (pair && !pair->elts.empty())
-    diagnostics_
-        .warning(Code::InvalidSyntax, test->span,
-                 "this assertion is always true: a tuple is tested")
+    diagnostics_.warning(Code::InvalidSyntax, test->span, "this assertion is always true: a tuple is tested")
         .help("leave out the brackets: assert condition, message");
   return s;
 }
@@ -165,8 +160,7 @@ Stmt* AstBuilder::assign(Chain<Expr*>* parts, Span span) {
   return s;
 }
 
-Stmt* AstBuilder::augmented_assign(Expr* target, Operator op, Expr* value, Span op_span,
-                                   Span span) {
+Stmt* AstBuilder::augmented_assign(Expr* target, Operator op, Expr* value, Span op_span, Span span) {
   auto* s = stmt<AugAssign>(span, {target, value});
   s->target = target;
   s->op = op;
@@ -175,8 +169,7 @@ Stmt* AstBuilder::augmented_assign(Expr* target, Operator op, Expr* value, Span 
     error(Code::InvalidTarget, target->span,
           "augmented assignment needs one target, not " + std::string(describe(target)))
         .label(op_span, "this operator works on one value");
-  else
-    make_target(target, ExprContext::Store);
+  else make_target(target, ExprContext::Store);
   return s;
 }
 
@@ -189,8 +182,7 @@ Stmt* AstBuilder::annotated_assign(Expr* target, Expr* annotation, Expr* value, 
   if (target->kind == ExprKind::Tuple || target->kind == ExprKind::ListExpr)
     error(Code::InvalidTarget, target->span,
           "only a single target can be annotated, not " + std::string(describe(target)));
-  else
-    make_target(target, ExprContext::Store);
+  else make_target(target, ExprContext::Store);
   return s;
 }
 
@@ -247,8 +239,7 @@ Stmt* AstBuilder::while_stmt(Expr* test, Chain<Stmt*>* loop, Chain<Stmt*>* orels
   return s;
 }
 
-Stmt* AstBuilder::for_stmt(Expr* target, Expr* iter, Chain<Stmt*>* loop, Chain<Stmt*>* orelse,
-                           Span span) {
+Stmt* AstBuilder::for_stmt(Expr* target, Expr* iter, Chain<Stmt*>* loop, Chain<Stmt*>* orelse, Span span) {
   auto* s = stmt<For>(span, {target, iter});
   make_target(target, ExprContext::Store);
   s->target = target;
@@ -258,8 +249,8 @@ Stmt* AstBuilder::for_stmt(Expr* target, Expr* iter, Chain<Stmt*>* loop, Chain<S
   return s;
 }
 
-Stmt* AstBuilder::try_stmt(Chain<Stmt*>* tried, Chain<ExceptHandler*>* handlers,
-                           Chain<Stmt*>* orelse, Chain<Stmt*>* finalbody, Span span) {
+Stmt* AstBuilder::try_stmt(Chain<Stmt*>* tried, Chain<ExceptHandler*>* handlers, Chain<Stmt*>* orelse,
+                           Chain<Stmt*>* finalbody, Span span) {
   auto* s = stmt<Try>(span);
   s->body = body(*s, tried);
   s->handlers = list_of(handlers);
@@ -279,8 +270,7 @@ Stmt* AstBuilder::try_stmt(Chain<Stmt*>* tried, Chain<ExceptHandler*>* handlers,
   return s;
 }
 
-ExceptHandler* AstBuilder::handler(Expr* type, const Token* name, Chain<Stmt*>* statements,
-                                   Span span) {
+ExceptHandler* AstBuilder::handler(Expr* type, const Token* name, Chain<Stmt*>* statements, Span span) {
   auto* h = arena_.make<ExceptHandler>();
   h->type = type;
   h->body = list_of(statements);
@@ -292,8 +282,7 @@ ExceptHandler* AstBuilder::handler(Expr* type, const Token* name, Chain<Stmt*>* 
   return h;
 }
 
-ExceptHandler* AstBuilder::handler_star(Expr* type, const Token* name, Chain<Stmt*>* statements,
-                                        Span star, Span span) {
+ExceptHandler* AstBuilder::handler_star(Expr* type, const Token* name, Chain<Stmt*>* statements, Span star, Span span) {
   ExceptHandler* h = handler(type, name, statements, span);
   h->star = star;
   return h;
@@ -315,8 +304,7 @@ Stmt* AstBuilder::with_stmt(Chain<WithItem*>* items, Chain<Stmt*>* statements, S
   bool split = items->count == 1 && !first->optional_vars && several && !several->elts.empty();
   if (split)
     for (Expr* element : several->elts)
-      split &= element->kind != ExprKind::Starred &&
-               (element->kind != ExprKind::NamedExpr || element->parenthesized);
+      split &= element->kind != ExprKind::Starred && (element->kind != ExprKind::NamedExpr || element->parenthesized);
   if (split) {
     items = chain<WithItem*>();
     for (Expr* element : several->elts) append(items, with_item(element, nullptr));
@@ -332,10 +320,8 @@ Stmt* AstBuilder::with_stmt(Chain<WithItem*>* items, Chain<Stmt*>* statements, S
 
 Stmt* AstBuilder::decorate(Chain<Expr*>* decorators, Stmt* definition) {
   List<Expr*> all = children(*definition, decorators);
-  if (auto* f = try_as<FunctionDef>(definition))
-    f->decorator_list = all;
-  else
-    as<ClassDef>(definition)->decorator_list = all;
+  if (auto* f = try_as<FunctionDef>(definition)) f->decorator_list = all;
+  else as<ClassDef>(definition)->decorator_list = all;
   return definition;
 }
 

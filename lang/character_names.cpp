@@ -11,11 +11,13 @@ namespace {
 // Syllables of Hangul are named after their letters (The Unicode Standard, 3.12).
 constexpr uint32_t kFirstSyllable = 0xAC00, kVowels = 21, kTails = 28, kSyllables = 11172;
 constexpr std::string_view kHangul = "HANGUL SYLLABLE ", kIdeograph = "CJK UNIFIED IDEOGRAPH-";
-constexpr std::string_view kLeads[] = {"G", "GG", "N", "D", "DD", "R", "M", "B", "BB", "S", "SS", "", "J", "JJ", "C", "K", "T", "P", "H"};
+constexpr std::string_view kLeads[] = {"G",  "GG", "N", "D",  "DD", "R", "M", "B", "BB", "S",
+                                       "SS", "",   "J", "JJ", "C",  "K", "T", "P", "H"};
 constexpr std::string_view kVowelNames[kVowels] = {"A",  "AE", "YA", "YAE", "EO", "E",  "YEO", "YE", "O",  "WA", "WAE",
                                                    "OE", "YO", "U",  "WEO", "WE", "WI", "YU",  "EU", "YI", "I"};
-constexpr std::string_view kTailNames[kTails] = {"",   "G",  "GG", "GS", "N", "NJ", "NH", "D",  "L", "LG", "LM", "LB", "LS", "LT",
-                                                 "LP", "LH", "M",  "B",  "BS", "S", "SS", "NG", "J", "C",  "K",  "T",  "P",  "H"};
+constexpr std::string_view kTailNames[kTails] = {"",   "G",  "GG", "GS", "N",  "NJ", "NH", "D", "L",  "LG",
+                                                 "LM", "LB", "LS", "LT", "LP", "LH", "M",  "B", "BS", "S",
+                                                 "SS", "NG", "J",  "C",  "K",  "T",  "P",  "H"};
 
 struct Names {
   struct Named {
@@ -101,7 +103,8 @@ std::optional<uint32_t> take_part(const std::string_view (&parts)[count], std::s
 }
 
 std::optional<uint32_t> syllable_named(std::string_view letters) {
-  const auto lead = take_part(kLeads, letters), vowel = take_part(kVowelNames, letters), tail = take_part(kTailNames, letters);
+  const auto lead = take_part(kLeads, letters), vowel = take_part(kVowelNames, letters),
+             tail = take_part(kTailNames, letters);
   if (!lead || !vowel || !tail || !letters.empty()) return std::nullopt;
   return kFirstSyllable + (*lead * kVowels + *vowel) * kTails + *tail;
 }
@@ -115,13 +118,14 @@ std::optional<uint32_t> character_named(std::string_view given) {
   if (name.starts_with(kHangul)) return syllable_named(std::string_view(name).substr(kHangul.size()));
   if (name.starts_with(kIdeograph)) {
     const std::string_view digits = std::string_view(name).substr(kIdeograph.size());
-    const bool has_form = (digits.size() == 4 || digits.size() == 5) &&
-                          digits.find_first_not_of("0123456789ABCDEF") == digits.npos;
+    const bool has_form =
+        (digits.size() == 4 || digits.size() == 5) && digits.find_first_not_of("0123456789ABCDEF") == digits.npos;
     const uint32_t character = number_of(digits);
     return has_form && is_ideograph(character) ? std::optional(character) : std::nullopt;
   }
   const auto& names = all().by_name;
-  const auto found = std::lower_bound(names.begin(), names.end(), name, [](const auto& one, const std::string& n) { return one.name < n; });
+  const auto found = std::lower_bound(names.begin(), names.end(), name,
+                                      [](const auto& one, const std::string& n) { return one.name < n; });
   return found != names.end() && found->name == name ? std::optional(found->character) : std::nullopt;
 }
 
@@ -134,15 +138,18 @@ std::vector<uint32_t> sequence_named(std::string_view given) {
 
 std::string name_of_character(uint32_t character) {
   if (const uint32_t at = character - kFirstSyllable; at < kSyllables)
-    return std::string(kHangul).append(kLeads[at / kTails / kVowels]).append(kVowelNames[at / kTails % kVowels]).append(kTailNames[at % kTails]);
+    return std::string(kHangul)
+        .append(kLeads[at / kTails / kVowels])
+        .append(kVowelNames[at / kTails % kVowels])
+        .append(kTailNames[at % kTails]);
   if (is_ideograph(character)) {
     char digits[12];
     std::snprintf(digits, sizeof digits, "%04X", character);
     return std::string(kIdeograph) + digits;
   }
   const auto& names = all().by_character;
-  const auto found =
-      std::lower_bound(names.begin(), names.end(), character, [](const auto& one, uint32_t c) { return one.character < c; });
+  const auto found = std::lower_bound(names.begin(), names.end(), character,
+                                      [](const auto& one, uint32_t c) { return one.character < c; });
   return found != names.end() && found->character == character ? std::string(found->name) : "";
 }
 

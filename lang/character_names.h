@@ -1,7 +1,7 @@
 #pragma once
-// The names of the Unicode characters, for `\N{NAME}` and unicodedata. The table is made at build time of Debian's package
-// unicode-data (character_names/pack.cpp), and unpacked when somebody asks for the first time; a build without that package
-// has none. Knows: code points and names. Must not know: who asks.
+// The names of the Unicode characters, for `\N{NAME}` and unicodedata. The table is made at build time of Debian's
+// package unicode-data (character_names/pack.cpp), and unpacked when somebody asks for the first time; a build without
+// that package has none. Knows: code points and names. Must not know: who asks.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -104,10 +104,8 @@ struct RenderOptions {
   unsigned width = 100;  // columns of the terminal: longer source lines are cut around the caret
 };
 
-std::string render(const Diagnostic& diagnostic, const Source& source,
-                   const RenderOptions& options = {});
-std::string render_all(const Diagnostics& diagnostics, const Source& source,
-                       const RenderOptions& options = {});
+std::string render(const Diagnostic& diagnostic, const Source& source, const RenderOptions& options = {});
+std::string render_all(const Diagnostics& diagnostics, const Source& source, const RenderOptions& options = {});
 // One JSON object in the shape of an LSP Diagnostic (0-based lines, UTF-16 columns).
 std::string render_json(const Diagnostic& diagnostic, const Source& source);
 // {"title", "applicability", "edits": [{"range", "newText"}]}; the diagnostic's JSON holds these too.

@@ -18,8 +18,7 @@ struct Style {
   }
 };
 
-constexpr std::string_view kBold = "1", kRed = "1;31", kYellow = "1;33", kBlue = "1;34",
-                           kGreen = "1;32";
+constexpr std::string_view kBold = "1", kRed = "1;31", kYellow = "1;33", kBlue = "1;34", kGreen = "1;32";
 
 // A source line made printable: tabs become four spaces, control bytes a dot, and `column[i]` is
 // the screen column of byte i (one entry more than bytes).
@@ -94,8 +93,7 @@ class TextRenderer {
     collect_marks();
     uint32_t previous = 0;
     for (auto& [line, marks] : marks_) {
-      if (previous && line > previous + 1)
-        out_ += style_(kBlue, std::string(gutter_, ' ') + "...") + "\n";
+      if (previous && line > previous + 1) out_ += style_(kBlue, std::string(gutter_, ' ') + "...") + "\n";
       draw(line, marks);
       previous = line;
     }
@@ -105,15 +103,12 @@ class TextRenderer {
   }
 
  private:
-  std::string_view main_color() const {
-    return diagnostic_.severity == Severity::Error ? kRed : kYellow;
-  }
+  std::string_view main_color() const { return diagnostic_.severity == Severity::Error ? kRed : kYellow; }
 
   void header() {
     LineColumn at = source_.locate(diagnostic_.primary.span.begin);
     std::string_view word = diagnostic_.severity == Severity::Error ? "error" : "warning";
-    out_ += style_(kBold, source_.name() + ":" + std::to_string(at.line) + ":" +
-                              std::to_string(at.column) + ": ");
+    out_ += style_(kBold, source_.name() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ");
     out_ += style_(main_color(), std::string(word) + "[" + code_text(diagnostic_.code) + "]");
     out_ += style_(kBold, ": " + diagnostic_.message) + "\n";
   }
@@ -129,8 +124,7 @@ class TextRenderer {
     uint32_t line = source_.line_of(label.span.begin);
     size_t base = source_.line_begin(line), size = source_.line_text(line).size();
     size_t begin = std::min<size_t>(label.span.begin - base, size);
-    size_t end =
-        std::clamp<size_t>(label.span.end < base ? base : label.span.end - base, begin, size);
+    size_t end = std::clamp<size_t>(label.span.end < base ? base : label.span.end - base, begin, size);
     marks_[line].push_back({begin, end, primary, label.text});
   }
 
@@ -143,8 +137,7 @@ class TextRenderer {
     out_ += style_(kBlue, std::string(gutter_ - number.size(), ' ') + number + " | ");
     out_ += screen.text + "\n";
     // One row of markers a label, rightmost last, so that texts never collide.
-    std::stable_sort(marks.begin(), marks.end(),
-                     [](const Mark& a, const Mark& b) { return a.begin < b.begin; });
+    std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.begin < b.begin; });
     for (const Mark& mark : marks) {
       unsigned column = screen.column[mark.begin];
       unsigned length = std::max(1u, screen.column[mark.end] - column);
@@ -156,8 +149,7 @@ class TextRenderer {
   }
 
   void remark(std::string_view word, std::string_view color, const std::string& text) {
-    out_ +=
-        std::string(gutter_, ' ') + style_(kBlue, " = ") + style_(color, word) + ": " + text + "\n";
+    out_ += std::string(gutter_, ' ') + style_(kBlue, " = ") + style_(color, word) + ": " + text + "\n";
   }
 
   const Diagnostic& diagnostic_;
@@ -174,12 +166,9 @@ std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     unsigned char byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (byte < 0x20)
-      (out += "\\u00") += {kHex[byte >> 4], kHex[byte & 15]};
-    else
-      out += c;
+    if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (byte < 0x20) (out += "\\u00") += {kHex[byte >> 4], kHex[byte & 15]};
+    else out += c;
   }
   return out + '"';
 }
@@ -213,13 +202,11 @@ std::string json_strings(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-std::string render(const Diagnostic& diagnostic, const Source& source,
-                   const RenderOptions& options) {
+std::string render(const Diagnostic& diagnostic, const Source& source, const RenderOptions& options) {
   return TextRenderer(diagnostic, source, options).run();
 }
 
-std::string render_all(const Diagnostics& diagnostics, const Source& source,
-                       const RenderOptions& options) {
+std::string render_all(const Diagnostics& diagnostics, const Source& source, const RenderOptions& options) {
   std::string out;
   size_t errors = 0;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
@@ -236,18 +223,14 @@ std::string render_json(const Diagnostic& diagnostic, const Source& source) {
   std::string related = "[";
   for (const Label& label : diagnostic.secondary) {
     if (related.size() > 1) related += ",";
-    related += "{\"location\":{\"uri\":" + quoted(source.name()) +
-               ",\"range\":" + json_range(source, label.span) +
+    related += "{\"location\":{\"uri\":" + quoted(source.name()) + ",\"range\":" + json_range(source, label.span) +
                "},\"message\":" + quoted(label.text) + "}";
   }
   int severity = diagnostic.severity == Severity::Error ? 1 : 2;
-  return "{\"file\":" + quoted(source.name()) +
-         ",\"range\":" + json_range(source, diagnostic.primary.span) +
-         ",\"severity\":" + std::to_string(severity) +
-         ",\"code\":" + quoted(code_text(diagnostic.code)) +
-         ",\"source\":\"tenscript\",\"message\":" + quoted(diagnostic.message) +
-         ",\"relatedInformation\":" + related + "],\"notes\":" + json_strings(diagnostic.notes) +
-         ",\"helps\":" + json_strings(diagnostic.helps) +
+  return "{\"file\":" + quoted(source.name()) + ",\"range\":" + json_range(source, diagnostic.primary.span) +
+         ",\"severity\":" + std::to_string(severity) + ",\"code\":" + quoted(code_text(diagnostic.code)) +
+         ",\"source\":\"tenscript\",\"message\":" + quoted(diagnostic.message) + ",\"relatedInformation\":" + related +
+         "],\"notes\":" + json_strings(diagnostic.notes) + ",\"helps\":" + json_strings(diagnostic.helps) +
          ",\"fixes\":" + json_fixes(diagnostic.fixes, source) + "}";
 }
 

@@ -130,8 +130,8 @@ std::optional<Code> find_code(std::string_view text) {
   std::string wanted = lower(text);
   if (!wanted.empty() && wanted[0] == 'e' && wanted.size() > 1 && std::isdigit(static_cast<unsigned char>(wanted[1])))
     wanted.erase(0, 1);
-  const bool number = !wanted.empty() && wanted.size() <= 4 &&
-                      wanted.find_first_not_of("0123456789") == std::string::npos;
+  const bool number =
+      !wanted.empty() && wanted.size() <= 4 && wanted.find_first_not_of("0123456789") == std::string::npos;
   for (const Code code : all_codes())
     if (number ? static_cast<int>(code) == std::stoi(wanted) : lower(code_name(code)) == wanted) return code;
   return std::nullopt;

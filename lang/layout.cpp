@@ -27,10 +27,8 @@ bool begins_statement_only(TokenKind kind) {
     case TokenKind::ASSERT:
     case TokenKind::WITH:
     case TokenKind::EXCEPT:
-    case TokenKind::FINALLY:
-      return true;
-    default:
-      return false;
+    case TokenKind::FINALLY: return true;
+    default: return false;
   }
 }
 
@@ -47,10 +45,8 @@ bool begins_block(TokenKind kind) {
     case TokenKind::TRY:
     case TokenKind::EXCEPT:
     case TokenKind::FINALLY:
-    case TokenKind::ASYNC:
-      return true;
-    default:
-      return false;
+    case TokenKind::ASYNC: return true;
+    default: return false;
   }
 }
 
@@ -76,8 +72,7 @@ class Layout {
         line_break(token);
         continue;
       }
-      if (fresh_line_ && begins_statement_only(token.kind) && !used_as_argument(token))
-        recover_bracket(token);
+      if (fresh_line_ && begins_statement_only(token.kind) && !used_as_argument(token)) recover_bracket(token);
       fresh_line_ = false;
       if (line_first_ == kNone && !begin_line(token)) break;
       add(token);
@@ -189,8 +184,8 @@ class Layout {
     diagnostics_
         .error(Code::InconsistentDedent, {line_begin_, token.span.begin},
                "unindent does not match any outer indentation level")
-        .note("this line is indented by " + std::to_string(here.column) +
-              " columns, the enclosing block by " + std::to_string(levels_.back().column));
+        .note("this line is indented by " + std::to_string(here.column) + " columns, the enclosing block by " +
+              std::to_string(levels_.back().column));
     Level phantom = here;
     phantom.phantom = true;
     levels_.push_back(phantom);
@@ -204,9 +199,7 @@ class Layout {
         .label(header_.span, "the block belongs here")
         .help("write `pass` for an empty block");
     uint32_t at = list_.tokens.back().span.end;
-    for (TokenKind kind :
-         {TokenKind::INDENT, TokenKind::PASS, TokenKind::NEWLINE, TokenKind::DEDENT})
-      put(kind, at);
+    for (TokenKind kind : {TokenKind::INDENT, TokenKind::PASS, TokenKind::NEWLINE, TokenKind::DEDENT}) put(kind, at);
     needs_block_ = allows_block_ = false;
   }
 
@@ -215,14 +208,13 @@ class Layout {
     size_t after = source_.text().find_first_not_of(" \t", token.span.end);
     return after != std::string_view::npos &&
            std::string_view("=,)]}:.").find(source_.text()[after]) != std::string_view::npos &&
-           token.kind != TokenKind::TRY && token.kind != TokenKind::FINALLY &&
-           token.kind != TokenKind::EXCEPT;
+           token.kind != TokenKind::TRY && token.kind != TokenKind::FINALLY && token.kind != TokenKind::EXCEPT;
   }
 
   void unclosed_bracket(Span found, std::string_view what) {
     const Brackets::Open open = lexer_.brackets().top();
-    Diagnostic& d = diagnostics_.error(Code::UnclosedBracket, open.span,
-                                       std::string("'") + open.opener + "' was never closed");
+    Diagnostic& d =
+        diagnostics_.error(Code::UnclosedBracket, open.span, std::string("'") + open.opener + "' was never closed");
     if (!what.empty()) d.label(found, std::string(what));
     list_.damaged.push_back({lexer_.brackets().all().front().span.begin, found.begin});
     close_brackets();
@@ -246,8 +238,7 @@ class Layout {
     if (last == std::string_view::npos) return false;
     if (text[last] == '\n' && last > 0 && text[last - 1] == '\r') --last;
     size_t content = text.find_last_not_of(" \t\f", last ? last - 1 : 0);
-    return last == 0 || content == std::string_view::npos || text[content] == '\n' ||
-           text[content] == '\r';
+    return last == 0 || content == std::string_view::npos || text[content] == '\n' || text[content] == '\r';
   }
 
   void finish() {
@@ -289,14 +280,11 @@ class Layout {
 
 // Sorts the damaged places and joins those that touch, so that looking one up is a binary search.
 void merge_damage(std::vector<Span>& damaged) {
-  std::sort(damaged.begin(), damaged.end(),
-            [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  std::sort(damaged.begin(), damaged.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
   size_t kept = 0;
   for (const Span& span : damaged) {
-    if (kept && span.begin <= damaged[kept - 1].end)
-      damaged[kept - 1].end = std::max(damaged[kept - 1].end, span.end);
-    else
-      damaged[kept++] = span;
+    if (kept && span.begin <= damaged[kept - 1].end) damaged[kept - 1].end = std::max(damaged[kept - 1].end, span.end);
+    else damaged[kept++] = span;
   }
   damaged.resize(kept);
 }

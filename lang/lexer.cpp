@@ -45,8 +45,8 @@ bool may_start_name(utf8proc_category_t c) {
 }
 
 bool may_continue_name(utf8proc_category_t c) {
-  return may_start_name(c) || c == UTF8PROC_CATEGORY_MN || c == UTF8PROC_CATEGORY_MC ||
-         c == UTF8PROC_CATEGORY_ND || c == UTF8PROC_CATEGORY_PC;
+  return may_start_name(c) || c == UTF8PROC_CATEGORY_MN || c == UTF8PROC_CATEGORY_MC || c == UTF8PROC_CATEGORY_ND ||
+         c == UTF8PROC_CATEGORY_PC;
 }
 
 std::string code_point_text(utf8proc_int32_t point) {
@@ -62,20 +62,17 @@ utf8proc_ssize_t decode(std::string_view text, utf8proc_int32_t& point) {
                           static_cast<utf8proc_ssize_t>(text.size()), &point);
 }
 
-void report_character(Diagnostics& diagnostics, std::string_view bytes, uint32_t begin,
-                      utf8proc_int32_t point) {
+void report_character(Diagnostics& diagnostics, std::string_view bytes, uint32_t begin, utf8proc_int32_t point) {
   Span span{begin, begin + static_cast<uint32_t>(bytes.size())};
   auto category = utf8proc_category(point);
   bool visible = category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_CF &&
                  category != UTF8PROC_CATEGORY_ZS && category != UTF8PROC_CATEGORY_CN;
   std::string what = "invalid character ";
   if (visible) what += "'" + std::string(bytes) + "' (" + code_point_text(point) + ")";
-  Diagnostic& d = diagnostics.error(Code::InvalidCharacter, span,
-                                    visible ? what : what + code_point_text(point));
+  Diagnostic& d = diagnostics.error(Code::InvalidCharacter, span, visible ? what : what + code_point_text(point));
   for (const Lookalike& like : kLookalikes)
     if (like.point == point)
-      d.help(std::string(like.help))
-          .fix({{span, std::string(like.text)}}, Applicability::MachineApplicable);
+      d.help(std::string(like.help)).fix({{span, std::string(like.text)}}, Applicability::MachineApplicable);
   if (point == '?') d.help("write `a if condition else b` for a choice");
 }
 
@@ -86,18 +83,12 @@ constexpr TokenKind closer_kind(char opener) {
 }  // namespace
 
 Lexer::Lexer(const Source& source, Diagnostics& diagnostics, TokenList& out)
-    : source_(source),
-      text_(source.text().data()),
-      limit_(static_cast<uint32_t>(source.text().size())),
-      diagnostics_(diagnostics),
-      out_(out),
-      brackets_(diagnostics) {
+    : source_(source), text_(source.text().data()), limit_(static_cast<uint32_t>(source.text().size())),
+      diagnostics_(diagnostics), out_(out), brackets_(diagnostics) {
   if (source.text().starts_with("\xEF\xBB\xBF")) at_ = 3;
 }
 
-bool Lexer::in_field() const {
-  return !fstrings_.empty() && brackets_.size() > fstrings_.back().base;
-}
+bool Lexer::in_field() const { return !fstrings_.empty() && brackets_.size() > fstrings_.back().base; }
 
 Token Lexer::next() {
   for (;;) {
@@ -140,9 +131,7 @@ void Lexer::continuation(uint32_t begin, bool at_line_end) {
     continued_at_ = at_;
     return;
   }
-  diagnostics_
-      .error(Code::InvalidContinuation, {begin, at_},
-             "unexpected character after line continuation character")
+  diagnostics_.error(Code::InvalidContinuation, {begin, at_}, "unexpected character after line continuation character")
       .note("a backslash continues a line only as its very last character");
   damage_line(begin);
 }
@@ -150,8 +139,7 @@ void Lexer::continuation(uint32_t begin, bool at_line_end) {
 void Lexer::damage_line(uint32_t at) {
   uint32_t line = source_.line_of(at);
   uint32_t begin = source_.line_begin(line);
-  out_.damaged.push_back(
-      {begin, begin + static_cast<uint32_t>(source_.line_text(line).size()) + 1});
+  out_.damaged.push_back({begin, begin + static_cast<uint32_t>(source_.line_text(line).size()) + 1});
 }
 
 void Lexer::invalid_character(uint32_t begin) {
@@ -189,12 +177,10 @@ Token Lexer::name(uint32_t begin) {
 // A number may be followed directly by a keyword operator (`1if x else 2`), by nothing else of a
 // name.
 Token Lexer::number(TokenKind kind, uint32_t begin) {
-  static constexpr std::string_view kMayFollow[] = {"and", "else", "for", "if",
-                                                    "in",  "is",   "not", "or"};
+  static constexpr std::string_view kMayFollow[] = {"and", "else", "for", "if", "in", "is", "not", "or"};
   const uint32_t digits_end = at_;
   const auto in_name = [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c & 0x80);
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
   };
   uint32_t stop = at_;
   while (in_name(text_[stop])) ++stop;
@@ -204,20 +190,17 @@ Token Lexer::number(TokenKind kind, uint32_t begin) {
                              [&](std::string_view word) { return tail.starts_with(word); });
   if (!tail.empty() && !keyword) {
     at_ = stop;
-    Diagnostic& d = diagnostics_.error(Code::InvalidNumber, {begin, at_},
-                                       "invalid number literal '" + std::string(text) + "'");
-    if (tail[0] == '_')
-      d.note("underscores may stand only between two digits");
-    else if (kind == TokenKind::INTEGER && text[0] != '0')
-      d.note("a name cannot start with a digit");
+    Diagnostic& d =
+        diagnostics_.error(Code::InvalidNumber, {begin, at_}, "invalid number literal '" + std::string(text) + "'");
+    if (tail[0] == '_') d.note("underscores may stand only between two digits");
+    else if (kind == TokenKind::INTEGER && text[0] != '0') d.note("a name cannot start with a digit");
     return make(kind, begin, true);
   }
   std::string_view digits = text.substr(0, digits_end - begin);
   bool decimal = kind == TokenKind::INTEGER && digits.find_first_of("xXoObB") == digits.npos;
   if (decimal && digits[0] == '0' && digits.find_first_not_of("0_") != digits.npos) {
     diagnostics_
-        .error(Code::InvalidNumber, {begin, at_},
-               "leading zeros in a decimal integer literal are not permitted")
+        .error(Code::InvalidNumber, {begin, at_}, "leading zeros in a decimal integer literal are not permitted")
         .help("write 0o for an octal number, or drop the zeros")
         .fix({{{begin, begin + static_cast<uint32_t>(digits.find_first_not_of("0_"))}, ""}},
              Applicability::MaybeIncorrect);
@@ -269,9 +252,7 @@ Token Lexer::operator_in_field(TokenKind kind, uint32_t begin) {
   }
   if (kind == TokenKind::BANG) return make(TokenKind::FIELD_BANG, begin);
   uint32_t after = at_;
-  while (text_[after] == ' ' || text_[after] == '\t' || text_[after] == '\n' ||
-         text_[after] == '\r')
-    ++after;
+  while (text_[after] == ' ' || text_[after] == '\t' || text_[after] == '\n' || text_[after] == '\r') ++after;
   char c = text_[after];
   if (c != '}' && c != ':' && !(c == '!' && text_[after + 1] != '=')) return make(kind, begin);
   at_ = after;  // the spaces are part of the text that `f"{x = }"` shows

@@ -60,9 +60,7 @@ class Lexer {
 
   char peek(uint32_t ahead = 0) const { return text_[at_ + ahead]; }
   bool at_end() const { return at_ >= limit_; }
-  Token make(TokenKind kind, uint32_t begin, bool bad = false) const {
-    return {kind, bad, false, {begin, at_}};
-  }
+  Token make(TokenKind kind, uint32_t begin, bool bad = false) const { return {kind, bad, false, {begin, at_}}; }
   bool in_field() const;
   // Emits closers for the brackets above `size` and ends for f-strings that begin at or after
   // `from` or inside those brackets, so that the tokens balance whatever the text.

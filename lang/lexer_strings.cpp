@@ -14,8 +14,7 @@ bool is_line_break(char c) { return c == '\n' || c == '\r'; }
 Token Lexer::string(uint32_t begin) {
   FString f;
   for (; peek() != '"' && peek() != '\''; ++at_) f.raw |= (peek() | 0x20) == 'r';
-  bool formatted =
-      (text_[begin] | 0x20) == 'f' || (at_ - begin == 2 && (text_[begin + 1] | 0x20) == 'f');
+  bool formatted = (text_[begin] | 0x20) == 'f' || (at_ - begin == 2 && (text_[begin + 1] | 0x20) == 'f');
   f.quote = peek();
   f.triple = peek(1) == f.quote && peek(2) == f.quote;
   at_ += f.triple ? 3 : 1;
@@ -51,8 +50,7 @@ Token Lexer::string_body(uint32_t begin, char quote, bool triple) {
 void Lexer::unterminated(Span opening, bool triple, bool in_text) {
   const char quote = text_[opening.end - 1];
   if (triple) {
-    diagnostics_
-        .error(Code::UnterminatedString, opening, "unterminated triple-quoted string literal")
+    diagnostics_.error(Code::UnterminatedString, opening, "unterminated triple-quoted string literal")
         .under("opened here and never closed");
     out_.incomplete = true;
     out_.damaged.push_back({opening.begin, UINT32_MAX});
@@ -60,8 +58,7 @@ void Lexer::unterminated(Span opening, bool triple, bool in_text) {
     return;
   }
   uint32_t from = source_.line_begin(source_.line_of(opening.begin));
-  bool ends_field =
-      !in_text && in_field() && fstrings_.back().quote == quote && !fstrings_.back().triple;
+  bool ends_field = !in_text && in_field() && fstrings_.back().quote == quote && !fstrings_.back().triple;
   if (ends_field) {
     from = std::min(from, fstrings_.back().start.begin);
     diagnostics_
@@ -71,8 +68,7 @@ void Lexer::unterminated(Span opening, bool triple, bool in_text) {
   } else {
     diagnostics_.error(Code::UnterminatedString, opening, "unterminated string literal")
         .under("opened here and not closed on its line")
-        .help("close it with " + std::string(1, quote) +
-              ", or use triple quotes for several lines");
+        .help("close it with " + std::string(1, quote) + ", or use triple quotes for several lines");
   }
   size_t keep = brackets_.size();
   while (keep > 0 && brackets_.all()[keep - 1].span.begin >= from) --keep;
@@ -116,9 +112,7 @@ Token Lexer::fstring_text() {
     bool named = !f.raw && peek() == 'N' && peek(1) == '{';
     if (named) {
       uint32_t stop = at_ + 2;
-      while (stop < limit_ && text_[stop] != '}' && text_[stop] != f.quote &&
-             !is_line_break(text_[stop]))
-        ++stop;
+      while (stop < limit_ && text_[stop] != '}' && text_[stop] != f.quote && !is_line_break(text_[stop])) ++stop;
       at_ = text_[stop] == '}' ? stop + 1 : stop;
     } else if (peek() != '{' && peek() != '}') {
       at_ += peek() == '\r' && peek(1) == '\n' ? 2 : 1;
@@ -151,8 +145,7 @@ Token Lexer::fstring_end(uint32_t begin, unsigned quotes) {
   at_ += quotes;
   Token end = make(TokenKind::FSTRING_END, begin);
   if (brackets_.size() == f.base) return end;
-  diagnostics_
-      .error(Code::InvalidFString, brackets_.top().span, "'{' was never closed in the f-string")
+  diagnostics_.error(Code::InvalidFString, brackets_.top().span, "'{' was never closed in the f-string")
       .label({begin, at_}, "the string ends here");
   out_.damaged.push_back({f.start.begin, at_ + 1});
   close_down_to(f.base, UINT32_MAX);

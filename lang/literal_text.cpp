@@ -19,10 +19,8 @@ bool printable(utf8proc_int32_t point) {
     case UTF8PROC_CATEGORY_CN:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
-    case UTF8PROC_CATEGORY_ZS:
-      return false;
-    default:
-      return true;
+    case UTF8PROC_CATEGORY_ZS: return false;
+    default: return true;
   }
 }
 
@@ -33,18 +31,12 @@ void append_hex(std::string& out, char mark, uint32_t value, int digits) {
 }
 
 void append_ascii(std::string& out, unsigned char c, char quote) {
-  if (c == '\n')
-    out += "\\n";
-  else if (c == '\t')
-    out += "\\t";
-  else if (c == '\r')
-    out += "\\r";
-  else if (c == '\\' || c == quote)
-    (out += '\\') += static_cast<char>(c);
-  else if (c < 0x20 || c >= 0x7F)
-    append_hex(out, 'x', c, 2);
-  else
-    out += static_cast<char>(c);
+  if (c == '\n') out += "\\n";
+  else if (c == '\t') out += "\\t";
+  else if (c == '\r') out += "\\r";
+  else if (c == '\\' || c == quote) (out += '\\') += static_cast<char>(c);
+  else if (c < 0x20 || c >= 0x7F) append_hex(out, 'x', c, 2);
+  else out += static_cast<char>(c);
 }
 
 }  // namespace
@@ -60,10 +52,8 @@ std::string quote_text(std::string_view text, bool bytes) {
     if (c >= 0x80 && !bytes)
       length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + i),
                                 static_cast<utf8proc_ssize_t>(text.size() - i), &point);
-    if (c < 0x80 || bytes || length <= 0)
-      append_ascii(out, c, quote), length = 1;
-    else if (printable(point))
-      out.append(text.substr(i, static_cast<size_t>(length)));
+    if (c < 0x80 || bytes || length <= 0) append_ascii(out, c, quote), length = 1;
+    else if (printable(point)) out.append(text.substr(i, static_cast<size_t>(length)));
     else
       append_hex(out,
                  point < 256     ? 'x'

@@ -20,8 +20,7 @@ unsigned distance(std::string_view a, std::string_view b, unsigned limit) {
     for (size_t j = 1; j <= b.size(); ++j) {
       unsigned change = a[i - 1] == b[j - 1] ? 0 : lower(a[i - 1]) == lower(b[j - 1]) ? 1 : 2;
       row[j] = std::min({above[j] + 2, row[j - 1] + 2, above[j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 2);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 2);
       least = std::min(least, row[j]);
     }
     if (least > limit) return limit + 1;
@@ -41,8 +40,7 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   std::string_view best;
   unsigned best_distance = limit + 1;
   for (std::string_view candidate : candidates) {
-    size_t gap = candidate.size() > word.size() ? candidate.size() - word.size()
-                                                : word.size() - candidate.size();
+    size_t gap = candidate.size() > word.size() ? candidate.size() - word.size() : word.size() - candidate.size();
     if (candidate == word || 2 * gap >= best_distance) continue;
     unsigned d = distance(word, candidate, best_distance - 1);
     if (d < best_distance) {

@@ -26,9 +26,7 @@ bool found_fault_inside(const Source& source, const Diagnostics& diagnostics, si
   if (last != std::string_view::npos && first_fault <= last) return true;
   for (size_t i = from; i < diagnostics.all().size(); ++i) {
     const Diagnostic& d = diagnostics.all()[i];
-    if (d.severity == Severity::Error && last != std::string_view::npos &&
-        d.primary.span.begin <= last)
-      return true;
+    if (d.severity == Severity::Error && last != std::string_view::npos && d.primary.span.begin <= last) return true;
   }
   return false;
 }

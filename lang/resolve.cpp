@@ -16,15 +16,13 @@ Resolution resolve(Module& module, Arena& arena, Diagnostics& diagnostics) {
   tables.finish();
   result.module = module.scope;
   result.scopes = tables.scopes();
-  std::unordered_set<Identifier> globals(walker.declared_globals().begin(),
-                                         walker.declared_globals().end());
+  std::unordered_set<Identifier> globals(walker.declared_globals().begin(), walker.declared_globals().end());
   for (Symbol* symbol : top->symbols)
     if (symbol->bound) globals.insert(symbol->name);
   result.globals.assign(globals.begin(), globals.end());
   std::sort(result.globals.begin(), result.globals.end());
   for (Name* name : walker.loads())
-    if (name->binding.access == Access::Global && !globals.count(name->id))
-      result.unbound_globals.push_back(name);
+    if (name->binding.access == Access::Global && !globals.count(name->id)) result.unbound_globals.push_back(name);
   diagnostics.sort();
   return result;
 }

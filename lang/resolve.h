@@ -16,8 +16,8 @@
 
 namespace tsc::lang {
 
-// Annotation: a function of one parameter (slot 0), the number of the annotation that it evaluates. It sees the names of
-// the class it stands in, which other functions do not.
+// Annotation: a function of one parameter (slot 0), the number of the annotation that it evaluates. It sees the names
+// of the class it stands in, which other functions do not.
 enum class ScopeKind : uint8_t { Module, Class, Function, Lambda, Generator, Comprehension, Annotation };
 
 struct CellVariable {
@@ -41,13 +41,13 @@ struct Scope {
   // Class and module: a cell of this name in `cells` holds the set of those numbers among the annotations that may not
   // be reached and were.
   static constexpr Identifier kReached = ".reached";
-  Scope* parent = nullptr;        // the lexically enclosing scope
-  Scope* host = nullptr;          // the scope whose frame holds the variables: itself, or for an
-                                  // inlined comprehension the nearest enclosing one that is not
-  Scope* annotations = nullptr;   // class and module: what the annotations of its variables are evaluated in; null:
-                                  // there are none, or they are evaluated where they stand
-  Identifier name;                // "<module>", "f", "<lambda>", "<genexpr>"
-  Identifier qualname;            // "Outer.method.<locals>.inner"
+  Scope* parent = nullptr;       // the lexically enclosing scope
+  Scope* host = nullptr;         // the scope whose frame holds the variables: itself, or for an
+                                 // inlined comprehension the nearest enclosing one that is not
+  Scope* annotations = nullptr;  // class and module: what the annotations of its variables are evaluated in; null:
+                                 // there are none, or they are evaluated where they stand
+  Identifier name;               // "<module>", "f", "<lambda>", "<genexpr>"
+  Identifier qualname;           // "Outer.method.<locals>.inner"
   // Slots of the frame. Parameters come first in the order posonlyargs, args, kwonlyargs, vararg,
   // kwarg (also those that are cells); then plain locals; then the variables of inlined
   // comprehensions. Empty for a Comprehension.

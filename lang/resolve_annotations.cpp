@@ -70,19 +70,17 @@ void Walker::note_conditional(List<Stmt*> body) {
 }
 
 void Walker::future_import(const ImportFrom* i) {
-  static constexpr std::string_view kFeatures[] = {
-      "nested_scopes", "generators", "division", "absolute_import", "with_statement", "print_function",
-      "unicode_literals", "generator_stop", "annotations"};
+  static constexpr std::string_view kFeatures[] = {"nested_scopes",    "generators",     "division",
+                                                   "absolute_import",  "with_statement", "print_function",
+                                                   "unicode_literals", "generator_stop", "annotations"};
   if (!at_beginning_) {
-    diagnostics_
-        .error(Code::FutureImport, i->span, "imports from __future__ stand at the beginning of the file")
+    diagnostics_.error(Code::FutureImport, i->span, "imports from __future__ stand at the beginning of the file")
         .help("move it to the first line");
     return;
   }
   for (const Alias* a : i->names)
     if (std::find(std::begin(kFeatures), std::end(kFeatures), a->name) == std::end(kFeatures))
-      diagnostics_.error(Code::FutureImport, a->span,
-                         "there is no future feature '" + std::string(a->name) + "'");
+      diagnostics_.error(Code::FutureImport, a->span, "there is no future feature '" + std::string(a->name) + "'");
 }
 
 }  // namespace tsc::lang

@@ -9,8 +9,7 @@ namespace tsc::lang {
 // `__x` inside class C is `_C__x`.
 void Walker::mangle(Identifier& name) {
   Identifier cls = at_.scope->class_name;
-  if (cls.empty() || !name.starts_with("__") || name.ends_with("__") || name.find('.') != name.npos)
-    return;
+  if (cls.empty() || !name.starts_with("__") || name.ends_with("__") || name.find('.') != name.npos) return;
   size_t letter = cls.find_first_not_of('_');
   if (letter == cls.npos) return;
   name = arena_.text("_" + std::string(cls.substr(letter)) + std::string(name));
@@ -34,8 +33,7 @@ void Walker::name(Name* n) {
   mangle(n->id);
   if (n->ctx != ExprContext::Load) {
     Symbol* symbol = bind(n->id, n->span, &n->binding);
-    if (at_.scope->kind() != ScopeKind::Comprehension && at_.scope->kind() != ScopeKind::Generator)
-      return;
+    if (at_.scope->kind() != ScopeKind::Comprehension && at_.scope->kind() != ScopeKind::Generator) return;
     symbol->iterates = true;
     if (symbol->by_walrus)
       diagnostics_
@@ -46,8 +44,7 @@ void Walker::name(Name* n) {
   }
   Symbol* symbol = use(n->id, n->span);
   // What the body of a class finds in its namespace from the start.
-  if (at_.scope->kind() == ScopeKind::Class && (n->id == "__qualname__" || n->id == "__module__"))
-    symbol->bound = true;
+  if (at_.scope->kind() == ScopeKind::Class && (n->id == "__qualname__" || n->id == "__module__")) symbol->bound = true;
   tables_.refer(symbol, &n->binding);
   if (!at_.in_annotation) loads_.push_back(n);
   // super() finds its class through the implicit cell of the class body.
@@ -63,18 +60,15 @@ void Walker::name(Name* n) {
 // ':=' binds in the function around the comprehensions that it stands in.
 void Walker::named(NamedExpr* e) {
   expr(e->value);
-  if (at_.in_annotation)
-    diagnostics_.error(Code::AnnotationPlacement, e->span, "':=' cannot stand in an annotation");
+  if (at_.in_annotation) diagnostics_.error(Code::AnnotationPlacement, e->span, "':=' cannot stand in an annotation");
   Name* n = e->target;
   mangle(n->id);
   if (at_.in_iterable)
-    diagnostics_.error(Code::InvalidWalrus, e->span,
-                       "':=' cannot stand in the iterable of a comprehension");
+    diagnostics_.error(Code::InvalidWalrus, e->span, "':=' cannot stand in the iterable of a comprehension");
   ScopeTable* scope = at_.scope;
   Symbol* inner = tables_.symbol(scope, n->id, n->span);
   tables_.refer(inner, &n->binding);
-  for (; scope->kind() == ScopeKind::Comprehension || scope->kind() == ScopeKind::Generator;
-       scope = scope->parent) {
+  for (; scope->kind() == ScopeKind::Comprehension || scope->kind() == ScopeKind::Generator; scope = scope->parent) {
     Symbol* symbol = tables_.symbol(scope, n->id, n->span);
     symbol->used = symbol->by_walrus = true;
     if (!symbol->iterates) continue;
@@ -85,8 +79,7 @@ void Walker::named(NamedExpr* e) {
     return;
   }
   if (scope->kind() == ScopeKind::Class && scope != at_.scope) {
-    diagnostics_.error(Code::InvalidWalrus, e->span,
-                       "':=' cannot stand in a comprehension in a class body");
+    diagnostics_.error(Code::InvalidWalrus, e->span, "':=' cannot stand in a comprehension in a class body");
     return;
   }
   Symbol* target = tables_.symbol(scope, n->id, n->span);
@@ -108,12 +101,9 @@ void Walker::parameters(ScopeTable* scope, Arguments* a) {
     mangle(p->name);
     Symbol* symbol = tables_.symbol(scope, p->name, p->name_span);
     if (symbol->parameter)
-      diagnostics_
-          .error(Code::DuplicateParameter, p->name_span,
-                 "duplicate parameter '" + std::string(p->name) + "'")
+      diagnostics_.error(Code::DuplicateParameter, p->name_span, "duplicate parameter '" + std::string(p->name) + "'")
           .label(symbol->span, "first given here");
-    else
-      scope->parameters.push_back(symbol);
+    else scope->parameters.push_back(symbol);
     symbol->parameter = symbol->bound = true;
   };
   for (Parameter* p : a->posonlyargs) add(p);
@@ -134,20 +124,16 @@ void Walker::lambda(Lambda* e) {
 
 void Walker::yield(Expr* e, Expr* value) {
   if (value) expr(value);
-  if (at_.in_annotation)
-    diagnostics_.error(Code::AnnotationPlacement, e->span, "yield cannot stand in an annotation");
-  else if (at_.scope->is_function())
-    at_.scope->scope->is_generator = true;
-  else if (at_.scope->kind() == ScopeKind::Comprehension ||
-           at_.scope->kind() == ScopeKind::Generator)
+  if (at_.in_annotation) diagnostics_.error(Code::AnnotationPlacement, e->span, "yield cannot stand in an annotation");
+  else if (at_.scope->is_function()) at_.scope->scope->is_generator = true;
+  else if (at_.scope->kind() == ScopeKind::Comprehension || at_.scope->kind() == ScopeKind::Generator)
     diagnostics_.error(Code::YieldInComprehension, e->span, "yield inside a comprehension")
         .help("write a loop instead");
-  else
-    diagnostics_.error(Code::YieldOutsideFunction, e->span, "yield outside a function");
+  else diagnostics_.error(Code::YieldOutsideFunction, e->span, "yield outside a function");
 }
 
-void Walker::comprehension(ScopeKind kind, Identifier name, Scope*& out,
-                           List<Comprehension*> generators, Expr* element, Expr* value) {
+void Walker::comprehension(ScopeKind kind, Identifier name, Scope*& out, List<Comprehension*> generators, Expr* element,
+                           Expr* value) {
   // The outermost iterable belongs to the scope around.
   bool before = at_.in_iterable;
   at_.in_iterable = true;
@@ -191,44 +177,27 @@ void Walker::exprs(List<Expr*> list) {
 
 void Walker::expr(Expr* e) {
   switch (e->kind) {
-    case ExprKind::Name:
-      return name(as<Name>(e));
-    case ExprKind::Constant:
-      return;
-    case ExprKind::Attribute:
-      mangle(as<Attribute>(e)->attr);
-      return expr(as<Attribute>(e)->value);
+    case ExprKind::Name: return name(as<Name>(e));
+    case ExprKind::Constant: return;
+    case ExprKind::Attribute: mangle(as<Attribute>(e)->attr); return expr(as<Attribute>(e)->value);
     case ExprKind::Call:
       expr(as<Call>(e)->func);
       exprs(as<Call>(e)->args);
       return keywords(as<Call>(e)->keywords);
-    case ExprKind::Subscript:
-      expr(as<Subscript>(e)->value);
-      return expr(as<Subscript>(e)->slice);
-    case ExprKind::BinOp:
-      expr(as<BinOp>(e)->left);
-      return expr(as<BinOp>(e)->right);
-    case ExprKind::UnaryOp:
-      return expr(as<UnaryOp>(e)->operand);
-    case ExprKind::BoolOp:
-      return exprs(as<BoolOp>(e)->values);
-    case ExprKind::Compare:
-      expr(as<Compare>(e)->left);
-      return exprs(as<Compare>(e)->comparators);
+    case ExprKind::Subscript: expr(as<Subscript>(e)->value); return expr(as<Subscript>(e)->slice);
+    case ExprKind::BinOp: expr(as<BinOp>(e)->left); return expr(as<BinOp>(e)->right);
+    case ExprKind::UnaryOp: return expr(as<UnaryOp>(e)->operand);
+    case ExprKind::BoolOp: return exprs(as<BoolOp>(e)->values);
+    case ExprKind::Compare: expr(as<Compare>(e)->left); return exprs(as<Compare>(e)->comparators);
     case ExprKind::IfExp:
       expr(as<IfExp>(e)->test);
       expr(as<IfExp>(e)->body);
       return expr(as<IfExp>(e)->orelse);
-    case ExprKind::NamedExpr:
-      return named(as<NamedExpr>(e));
-    case ExprKind::Lambda:
-      return lambda(as<Lambda>(e));
-    case ExprKind::Yield:
-      return yield(e, as<Yield>(e)->value);
-    case ExprKind::YieldFrom:
-      return yield(e, as<YieldFrom>(e)->value);
-    default:
-      return display(e);
+    case ExprKind::NamedExpr: return named(as<NamedExpr>(e));
+    case ExprKind::Lambda: return lambda(as<Lambda>(e));
+    case ExprKind::Yield: return yield(e, as<Yield>(e)->value);
+    case ExprKind::YieldFrom: return yield(e, as<YieldFrom>(e)->value);
+    default: return display(e);
   }
 }
 
@@ -261,8 +230,8 @@ void Walker::display(Expr* e) {
   } else if (auto* set_comp = try_as<SetComp>(e)) {
     element(set_comp, ScopeKind::Comprehension, "<setcomp>");
   } else if (auto* dict_comp = try_as<DictComp>(e)) {
-    comprehension(ScopeKind::Comprehension, "<dictcomp>", dict_comp->scope, dict_comp->generators,
-                  dict_comp->key, dict_comp->value);
+    comprehension(ScopeKind::Comprehension, "<dictcomp>", dict_comp->scope, dict_comp->generators, dict_comp->key,
+                  dict_comp->value);
   } else {
     element(as<GeneratorExp>(e), ScopeKind::Generator, "<genexpr>");
   }

@@ -12,8 +12,7 @@ bool irrefutable(const Pattern* p) {
   auto* as_pattern = try_as<const MatchAs>(p);
   if (as_pattern) return !as_pattern->pattern || irrefutable(as_pattern->pattern);
   auto* alternatives = try_as<const MatchOr>(p);
-  return alternatives && !alternatives->patterns.empty() &&
-         irrefutable(alternatives->patterns.back());
+  return alternatives && !alternatives->patterns.empty() && irrefutable(alternatives->patterns.back());
 }
 
 }  // namespace
@@ -91,15 +90,14 @@ void Walker::declaration(Stmt* s, List<Identifier> names, bool global) {
     if (symbol->parameter || other) {
       diagnostics_
           .error(Code::ConflictingDeclaration, s->span,
-                 "name " + quoted + " is both " +
-                     (other ? (global ? "nonlocal" : "global") : "a parameter") + " and " + word)
-          .label(other ? symbol->declared : symbol->span,
-                 other ? "declared here" : "the parameter");
+                 "name " + quoted + " is both " + (other ? (global ? "nonlocal" : "global") : "a parameter") + " and " +
+                     word)
+          .label(other ? symbol->declared : symbol->span, other ? "declared here" : "the parameter");
     } else if (symbol->used || (symbol->bound && at_.scope->kind() != ScopeKind::Module)) {
       diagnostics_
           .error(Code::DeclarationAfterUse, s->span,
-                 "name " + quoted + " is " + (symbol->bound ? "assigned" : "used") +
-                     " before its " + word + " declaration")
+                 "name " + quoted + " is " + (symbol->bound ? "assigned" : "used") + " before its " + word +
+                     " declaration")
           .label(symbol->span, symbol->bound ? "assigned here" : "used here")
           .help("move the declaration to the beginning of the function");
     }
@@ -122,11 +120,9 @@ void Walker::import_from(ImportFrom* i) {
   for (Alias* a : i->names) {
     alias(a, true);
     if (a->name != "*") continue;
-    if (at_.scope->kind() == ScopeKind::Module)
-      at_.scope->scope->has_star_import = true;
+    if (at_.scope->kind() == ScopeKind::Module) at_.scope->scope->has_star_import = true;
     else
-      diagnostics_
-          .error(Code::ImportStarPlacement, i->span, "import * is allowed only at module level")
+      diagnostics_.error(Code::ImportStarPlacement, i->span, "import * is allowed only at module level")
           .help("name what you need: from module import a, b");
   }
 }
@@ -175,9 +171,7 @@ void Walker::bind_pattern_name(Identifier& name, Span span, Binding* out) {
   mangle(name);
   auto [first, fresh] = pattern_names_->try_emplace(name, span);
   if (!fresh)
-    diagnostics_
-        .error(Code::PatternNames, span,
-               "name '" + std::string(name) + "' is bound twice in a pattern")
+    diagnostics_.error(Code::PatternNames, span, "name '" + std::string(name) + "' is bound twice in a pattern")
         .label(first->second, "first bound here");
   bind(name, span, out);
 }
@@ -207,9 +201,7 @@ void Walker::or_pattern(MatchOr* p) {
   for (auto& [name, span] : first) {
     auto [earlier, fresh] = pattern_names_->try_emplace(name, span);
     if (!fresh)
-      diagnostics_
-          .error(Code::PatternNames, span,
-                 "name '" + std::string(name) + "' is bound twice in a pattern")
+      diagnostics_.error(Code::PatternNames, span, "name '" + std::string(name) + "' is bound twice in a pattern")
           .label(earlier->second, "first bound here");
   }
 }
@@ -219,12 +211,9 @@ void Walker::pattern(Pattern* p) {
     for (Pattern* item : list) pattern(item);
   };
   switch (p->kind) {
-    case PatternKind::MatchValue:
-      return expr(as<MatchValue>(p)->value);
-    case PatternKind::MatchSingleton:
-      return;
-    case PatternKind::MatchSequence:
-      return each(as<MatchSequence>(p)->patterns);
+    case PatternKind::MatchValue: return expr(as<MatchValue>(p)->value);
+    case PatternKind::MatchSingleton: return;
+    case PatternKind::MatchSequence: return each(as<MatchSequence>(p)->patterns);
     case PatternKind::MatchMapping: {
       auto* m = as<MatchMapping>(p);
       exprs(m->keys);
@@ -238,15 +227,13 @@ void Walker::pattern(Pattern* p) {
       each(c->patterns);
       return each(c->kwd_patterns);
     }
-    case PatternKind::MatchStar:
-      return bind_pattern_name(as<MatchStar>(p)->name, p->span, &as<MatchStar>(p)->binding);
+    case PatternKind::MatchStar: return bind_pattern_name(as<MatchStar>(p)->name, p->span, &as<MatchStar>(p)->binding);
     case PatternKind::MatchAs: {
       auto* a = as<MatchAs>(p);
       if (a->pattern) pattern(a->pattern);
       return bind_pattern_name(a->name, a->span, &a->binding);
     }
-    case PatternKind::MatchOr:
-      return or_pattern(as<MatchOr>(p));
+    case PatternKind::MatchOr: return or_pattern(as<MatchOr>(p));
   }
 }
 
@@ -254,31 +241,25 @@ void Walker::pattern(Pattern* p) {
 
 void Walker::leaves_except_star(const Stmt* s) {
   diagnostics_
-      .error(Code::LeavesExceptStar, s->span,
-             "'break', 'continue' and 'return' cannot appear in an except* block")
+      .error(Code::LeavesExceptStar, s->span, "'break', 'continue' and 'return' cannot appear in an except* block")
       .help("set a variable here, and leave behind the try statement");
 }
 
 void Walker::simple(Stmt* s) {
   switch (s->kind) {
     case StmtKind::Return:
-      if (at_.in_except_star)
-        leaves_except_star(s);
+      if (at_.in_except_star) leaves_except_star(s);
       else if (!at_.scope->is_function())
         diagnostics_.error(Code::ReturnOutsideFunction, s->span, "return outside a function");
       if (as<Return>(s)->value) expr(as<Return>(s)->value);
       return;
     case StmtKind::Break:
-      if (at_.leaves_except_star)
-        leaves_except_star(s);
-      else if (!at_.in_loop)
-        diagnostics_.error(Code::BreakOutsideLoop, s->span, "break outside a loop");
+      if (at_.leaves_except_star) leaves_except_star(s);
+      else if (!at_.in_loop) diagnostics_.error(Code::BreakOutsideLoop, s->span, "break outside a loop");
       return;
     case StmtKind::Continue:
-      if (at_.leaves_except_star)
-        leaves_except_star(s);
-      else if (!at_.in_loop)
-        diagnostics_.error(Code::ContinueOutsideLoop, s->span, "continue outside a loop");
+      if (at_.leaves_except_star) leaves_except_star(s);
+      else if (!at_.in_loop) diagnostics_.error(Code::ContinueOutsideLoop, s->span, "continue outside a loop");
       return;
     case StmtKind::Raise:
       if (as<Raise>(s)->exc) expr(as<Raise>(s)->exc);
@@ -291,37 +272,25 @@ void Walker::simple(Stmt* s) {
     case StmtKind::Import:
       for (Alias* a : as<Import>(s)->names) alias(a, false);
       return;
-    case StmtKind::ImportFrom:
-      return import_from(as<ImportFrom>(s));
-    case StmtKind::Global:
-      return declaration(s, as<Global>(s)->names, true);
-    case StmtKind::Nonlocal:
-      return declaration(s, as<Nonlocal>(s)->names, false);
-    default:
-      return;
+    case StmtKind::ImportFrom: return import_from(as<ImportFrom>(s));
+    case StmtKind::Global: return declaration(s, as<Global>(s)->names, true);
+    case StmtKind::Nonlocal: return declaration(s, as<Nonlocal>(s)->names, false);
+    default: return;
   }
 }
 
 void Walker::stmt(Stmt* s) {
   switch (s->kind) {
-    case StmtKind::FunctionDef:
-      return function(as<FunctionDef>(s));
-    case StmtKind::ClassDef:
-      return class_def(as<ClassDef>(s));
-    case StmtKind::ExprStmt:
-      return expr(as<ExprStmt>(s)->value);
-    case StmtKind::Assign:
-      expr(as<Assign>(s)->value);
-      return exprs(as<Assign>(s)->targets);
-    case StmtKind::AugAssign:
-      expr(as<AugAssign>(s)->value);
-      return expr(as<AugAssign>(s)->target);
+    case StmtKind::FunctionDef: return function(as<FunctionDef>(s));
+    case StmtKind::ClassDef: return class_def(as<ClassDef>(s));
+    case StmtKind::ExprStmt: return expr(as<ExprStmt>(s)->value);
+    case StmtKind::Assign: expr(as<Assign>(s)->value); return exprs(as<Assign>(s)->targets);
+    case StmtKind::AugAssign: expr(as<AugAssign>(s)->value); return expr(as<AugAssign>(s)->target);
     case StmtKind::AnnAssign:
       variable_annotation(as<AnnAssign>(s));
       if (as<AnnAssign>(s)->value) expr(as<AnnAssign>(s)->value);
       return expr(as<AnnAssign>(s)->target);
-    case StmtKind::Delete:
-      return exprs(as<Delete>(s)->targets);
+    case StmtKind::Delete: return exprs(as<Delete>(s)->targets);
     case StmtKind::For:
       expr(as<For>(s)->iter);
       expr(as<For>(s)->target);
@@ -341,10 +310,8 @@ void Walker::stmt(Stmt* s) {
         if (item->optional_vars) expr(item->optional_vars);
       }
       return stmts(as<With>(s)->body);
-    case StmtKind::Try:
-      return try_stmt(as<Try>(s));
-    case StmtKind::Match:
-      return match_stmt(as<Match>(s));
+    case StmtKind::Try: return try_stmt(as<Try>(s));
+    case StmtKind::Match: return match_stmt(as<Match>(s));
     case StmtKind::Return:
     case StmtKind::Raise:
     case StmtKind::Assert:
@@ -354,8 +321,7 @@ void Walker::stmt(Stmt* s) {
     case StmtKind::Nonlocal:
     case StmtKind::Pass:
     case StmtKind::Break:
-    case StmtKind::Continue:
-      return simple(s);
+    case StmtKind::Continue: return simple(s);
   }
 }
 

@@ -26,9 +26,9 @@ class Walker {
     ScopeTable* scope = nullptr;
     bool in_loop = false;
     bool in_annotation = false;
-    bool in_except_star = false;     // no `return` leaves it
+    bool in_except_star = false;      // no `return` leaves it
     bool leaves_except_star = false;  // and no `break` or `continue`, which here is not about a loop inside it
-    bool in_iterable = false;  // of a comprehension: ':=' is refused there
+    bool in_iterable = false;         // of a comprehension: ':=' is refused there
   };
   class Enter;
 
@@ -68,8 +68,8 @@ class Walker {
   void lambda(Lambda* e);
   void yield(Expr* e, Expr* value);
   void display(Expr* e);
-  void comprehension(ScopeKind kind, Identifier name, Scope*& out, List<Comprehension*> generators,
-                     Expr* element, Expr* value);
+  void comprehension(ScopeKind kind, Identifier name, Scope*& out, List<Comprehension*> generators, Expr* element,
+                     Expr* value);
   void keywords(List<Keyword*> list);
   void arguments_outside(Arguments* a);
   void parameters(ScopeTable* scope, Arguments* a);

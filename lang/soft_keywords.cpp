@@ -28,10 +28,8 @@ bool cannot_follow_name(TokenKind kind) {
     case TokenKind::FALSE:
     case TokenKind::LBRACE:
     case TokenKind::TILDE:
-    case TokenKind::LAMBDA:
-      return true;
-    default:
-      return false;
+    case TokenKind::LAMBDA: return true;
+    default: return false;
   }
 }
 
@@ -46,20 +44,14 @@ class Promoter {
       Token& token = tokens_[i];
       track_blocks(token.kind);
       size_t skip = 0;
-      if (token.kind == TokenKind::NAME && statement_start_)
-        skip = soft_keyword(i);
-      else if (token.kind == TokenKind::ASYNC || token.kind == TokenKind::AWAIT)
-        skip = refuse_async(token);
-      else if (token.kind == TokenKind::WITH)
-        with_items(i);
-      else if (token.kind == TokenKind::LSQB)
-        skip = type_parameters(i);
+      if (token.kind == TokenKind::NAME && statement_start_) skip = soft_keyword(i);
+      else if (token.kind == TokenKind::ASYNC || token.kind == TokenKind::AWAIT) skip = refuse_async(token);
+      else if (token.kind == TokenKind::WITH) with_items(i);
+      else if (token.kind == TokenKind::LSQB) skip = type_parameters(i);
       statement_start_ = token.kind == TokenKind::NEWLINE || token.kind == TokenKind::INDENT ||
                          token.kind == TokenKind::DEDENT || (skip && statement_start_);
-      if (skip)
-        i += skip - 1;
-      else
-        tokens_[out++] = token;
+      if (skip) i += skip - 1;
+      else tokens_[out++] = token;
     }
     tokens_.resize(out);
   }
@@ -87,8 +79,7 @@ class Promoter {
       tokens_[i].kind = TokenKind::CASE;
     } else if (word == "type" && kind(i + 1) == TokenKind::NAME &&
                (kind(i + 2) == TokenKind::EQUAL || kind(i + 2) == TokenKind::LSQB)) {
-      diagnostics_
-          .error(Code::TypeStatementRefused, tokens_[i].span, "type statements are not supported")
+      diagnostics_.error(Code::TypeStatementRefused, tokens_[i].span, "type statements are not supported")
           .help("write a plain assignment: " + std::string(text(i + 1)) + " = ...");
       return 1;
     }
@@ -107,9 +98,7 @@ class Promoter {
     // An await inside an async def that was reported is no second cause.
     bool is_await = token.kind == TokenKind::AWAIT;
     if (!is_await || !async_reported_)
-      diagnostics_
-          .error(Code::AsyncRefused, token.span,
-                 is_await ? "await is not supported" : "async is not supported")
+      diagnostics_.error(Code::AsyncRefused, token.span, is_await ? "await is not supported" : "async is not supported")
           .help("write a plain function and call it; the runtime overlaps tensor work by itself");
     async_reported_ = true;
     return 1;
@@ -125,8 +114,8 @@ class Promoter {
 
   // `def f[T](x)` and `class A[T]`.
   size_t type_parameters(size_t i) {
-    bool after_name = i >= 2 && kind(i - 1) == TokenKind::NAME &&
-                      (kind(i - 2) == TokenKind::DEF || kind(i - 2) == TokenKind::CLASS);
+    bool after_name =
+        i >= 2 && kind(i - 1) == TokenKind::NAME && (kind(i - 2) == TokenKind::DEF || kind(i - 2) == TokenKind::CLASS);
     if (!after_name) return 0;
     size_t end = matching(i, nullptr);
     if (kind(end) != TokenKind::RSQB) return 0;

@@ -19,9 +19,7 @@ struct Span {
   bool contains(uint32_t offset) const { return begin <= offset && offset < end; }
 };
 
-inline Span cover(Span a, Span b) {
-  return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
-}
+inline Span cover(Span a, Span b) { return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end}; }
 
 // Both 1-based; the column counts code points.
 struct LineColumn {

@@ -113,10 +113,8 @@ void SymbolTables::find_owner(Symbol& symbol) {
     return;
   }
   symbol.owner = enclosing_variable(symbol);
-  if (symbol.owner)
-    capture(symbol, *symbol.owner);
-  else if (symbol.is_nonlocal)
-    report_missing_nonlocal(symbol);
+  if (symbol.owner) capture(symbol, *symbol.owner);
+  else if (symbol.is_nonlocal) report_missing_nonlocal(symbol);
 }
 
 // Null: a global, or a name of the class that an annotation stands in.
@@ -144,8 +142,7 @@ void SymbolTables::capture(Symbol& user, Symbol& owner) {
   if (host == home) return;
   owner.captured = true;
   for (; host != home; host = host->parent->host)
-    if (host->free_index.try_emplace(&owner, host->frees.size()).second)
-      host->frees.push_back(&owner);
+    if (host->free_index.try_emplace(&owner, host->frees.size()).second) host->frees.push_back(&owner);
 }
 
 void SymbolTables::report_missing_nonlocal(const Symbol& symbol) {
@@ -155,14 +152,12 @@ void SymbolTables::report_missing_nonlocal(const Symbol& symbol) {
     for (Symbol* other : scope->symbols)
       if (other->bound) candidates.push_back(other->name);
   }
-  Diagnostic& d = diagnostics_.error(
-      Code::NonlocalNotFound, symbol.declared,
-      "no variable '" + std::string(symbol.name) + "' in an enclosing function for nonlocal");
+  Diagnostic& d =
+      diagnostics_.error(Code::NonlocalNotFound, symbol.declared,
+                         "no variable '" + std::string(symbol.name) + "' in an enclosing function for nonlocal");
   std::string_view guess = nearest_word(symbol.name, candidates);
-  if (!guess.empty())
-    d.did_you_mean(symbol.declared, guess);
-  else
-    d.help("assign it in the enclosing function first, or declare it global");
+  if (!guess.empty()) d.did_you_mean(symbol.declared, guess);
+  else d.help("assign it in the enclosing function first, or declare it global");
 }
 
 // ---- Frames
@@ -176,10 +171,8 @@ void SymbolTables::place(ScopeTable& table) {
   std::vector<uint32_t> slots, cells;
   for (Symbol* symbol : table.symbols) {
     if (symbol->owner != symbol) continue;
-    if (symbol->captured)
-      cells.push_back(symbol->cell = add(host.cells, symbol));
-    else if (!symbol->parameter)
-      slots.push_back(symbol->slot = add(host.locals, symbol));
+    if (symbol->captured) cells.push_back(symbol->cell = add(host.cells, symbol));
+    else if (!symbol->parameter) slots.push_back(symbol->slot = add(host.locals, symbol));
   }
   if (table.kind() == ScopeKind::Comprehension) {
     table.scope->own_slots = arena_.copy(slots);
@@ -210,7 +203,8 @@ void SymbolTables::publish(ScopeTable& table) {
 Binding SymbolTables::binding_of(const Symbol& symbol) const {
   const ScopeTable& scope = *symbol.scope;
   if (!symbol.owner) {
-    bool in_class = (scope.kind() == ScopeKind::Class && symbol.bound && !symbol.is_global) || is_of_class_around(symbol);
+    bool in_class =
+        (scope.kind() == ScopeKind::Class && symbol.bound && !symbol.is_global) || is_of_class_around(symbol);
     return {in_class ? Access::Class : Access::Global, 0};
   }
   const Symbol& owner = *symbol.owner;

@@ -43,8 +43,8 @@ struct ScopeTable {
   // Of a host: variables in slot order, captured ones in cell order, inherited ones.
   std::vector<Symbol*> locals, cells, frees;
   std::unordered_map<const Symbol*, uint32_t> free_index;
-  Symbol* class_cell = nullptr;  // a class's implicit __class__
-  Symbol* reached_cell = nullptr;  // Scope::kReached
+  Symbol* class_cell = nullptr;       // a class's implicit __class__
+  Symbol* reached_cell = nullptr;     // Scope::kReached
   ScopeTable* annotations = nullptr;  // Scope::annotations
 
   ScopeKind kind() const { return scope->kind; }

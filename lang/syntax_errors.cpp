@@ -15,18 +15,16 @@ bool one_of(TokenKind kind, std::initializer_list<TokenKind> kinds) {
 }
 
 bool ends_expression(TokenKind kind) {
-  return one_of(kind, {NAME, INTEGER, FLOAT, STRING, FSTRING_END, NONE, TRUE, FALSE, ELLIPSIS, RPAR,
-                       RSQB, RBRACE});
+  return one_of(kind, {NAME, INTEGER, FLOAT, STRING, FSTRING_END, NONE, TRUE, FALSE, ELLIPSIS, RPAR, RSQB, RBRACE});
 }
 
 bool begins_expression(TokenKind kind) {
-  return one_of(kind, {NAME, INTEGER, FLOAT, STRING, FSTRING_START, NONE, TRUE, FALSE, ELLIPSIS,
-                       LPAR, LSQB, LBRACE, LAMBDA, TILDE, NOT});
+  return one_of(kind, {NAME, INTEGER, FLOAT, STRING, FSTRING_START, NONE, TRUE, FALSE, ELLIPSIS, LPAR, LSQB, LBRACE,
+                       LAMBDA, TILDE, NOT});
 }
 
 bool begins_header(TokenKind kind) {
-  return one_of(kind,
-                {IF, ELIF, ELSE, FOR, WHILE, DEF, CLASS, WITH, TRY, EXCEPT, FINALLY, MATCH, CASE});
+  return one_of(kind, {IF, ELIF, ELSE, FOR, WHILE, DEF, CLASS, WITH, TRY, EXCEPT, FINALLY, MATCH, CASE});
 }
 
 bool ends_line(TokenKind kind) { return one_of(kind, {NEWLINE, INDENT, DEDENT, END}); }
@@ -34,13 +32,8 @@ bool ends_line(TokenKind kind) { return one_of(kind, {NEWLINE, INDENT, DEDENT, E
 // The tokens around a fault.
 class Fault {
  public:
-  Fault(AstBuilder& builder, const Source& source, const TokenCursor& cursor,
-        const TokenSet& expected)
-      : builder(builder),
-        source_(source),
-        tokens_(cursor.tokens()),
-        expected_(expected),
-        at_(cursor.current()) {
+  Fault(AstBuilder& builder, const Source& source, const TokenCursor& cursor, const TokenSet& expected)
+      : builder(builder), source_(source), tokens_(cursor.tokens()), expected_(expected), at_(cursor.current()) {
     line_ = at_;
     while (line_ > 0 && !ends_line(tokens_[line_ - 1].kind)) --line_;
     if (ends_line(kind()) && line_ == at_ && at_ > 0 && kind() == NEWLINE) line_ = at_;
@@ -51,13 +44,9 @@ class Fault {
     size_t i = at_ + static_cast<size_t>(ahead);
     return i < tokens_.size() ? tokens_[i].kind : END;
   }
-  TokenKind before(size_t back = 1) const {
-    return at_ >= line_ + back ? tokens_[at_ - back].kind : NEWLINE;
-  }
+  TokenKind before(size_t back = 1) const { return at_ >= line_ + back ? tokens_[at_ - back].kind : NEWLINE; }
   Span span() const { return tokens_[at_].span; }
-  Span span_before(size_t back = 1) const {
-    return at_ >= back ? tokens_[at_ - back].span : span();
-  }
+  Span span_before(size_t back = 1) const { return at_ >= back ? tokens_[at_ - back].span : span(); }
   // Where something is missing: right after the token before.
   Span gap() const { return {span_before().end, span_before().end + 1}; }
   std::string_view text() const { return source_.slice(span()); }
@@ -65,8 +54,8 @@ class Fault {
   Edit word(Span at, std::string_view text) const {
     const std::string_view all = source_.text();
     const auto touches = [&](uint32_t i) {
-      return i < all.size() && (std::isalnum(static_cast<unsigned char>(all[i])) || all[i] == '_' ||
-                                (all[i] & 0x80) != 0);
+      return i < all.size() &&
+             (std::isalnum(static_cast<unsigned char>(all[i])) || all[i] == '_' || (all[i] & 0x80) != 0);
     };
     std::string padded(text);
     if (at.begin > 0 && touches(at.begin - 1)) padded.insert(0, 1, ' ');
@@ -124,11 +113,9 @@ bool print_statement(Fault& f) {
   bool candidate = f.tokens_before() == 1 && f.before() == NAME && begins_expression(f.kind());
   if (!candidate || (f.text_before() != "print" && f.text_before() != "exec")) return false;
   std::string name(f.text_before());
-  f.builder
-      .error(Code::PrintStatement, f.span_before(), "missing brackets in call to '" + name + "'")
+  f.builder.error(Code::PrintStatement, f.span_before(), "missing brackets in call to '" + name + "'")
       .help("write " + name + "(...)")
-      .fix({{{f.span_before().end, f.span().begin}, "("}, {f.line_end(), ")"}},
-           Applicability::MaybeIncorrect);
+      .fix({{{f.span_before().end, f.span().begin}, "("}, {f.line_end(), ")"}}, Applicability::MaybeIncorrect);
   return true;
 }
 
@@ -157,16 +144,15 @@ bool foreign_operator(Fault& f) {
              row.first == EQUAL ? Applicability::MaybeIncorrect : Applicability::MachineApplicable);
     return true;
   }
-  bool doubled = (f.before() == PLUS || f.before() == MINUS) && f.before(2) == f.before() &&
-                 f.touches(2) && (ends_line(f.kind()) || f.kind() == SEMICOLON || f.kind() == RPAR);
+  bool doubled = (f.before() == PLUS || f.before() == MINUS) && f.before(2) == f.before() && f.touches(2) &&
+                 (ends_line(f.kind()) || f.kind() == SEMICOLON || f.kind() == RPAR);
   if (doubled) {
     std::string sign(f.text_before());
     f.builder
         .error(Code::ForeignOperator, cover(f.span_before(2), f.span_before()),
                "'" + sign + sign + "' is not an operator here")
         .help("write '" + sign + "= 1'")
-        .fix({f.word(cover(f.span_before(2), f.span_before()), sign + "= 1")},
-             Applicability::MachineApplicable);
+        .fix({f.word(cover(f.span_before(2), f.span_before()), sign + "= 1")}, Applicability::MachineApplicable);
     return true;
   }
   if (f.kind() != BANG) return false;
@@ -178,8 +164,7 @@ bool foreign_operator(Fault& f) {
 
 bool else_if(Fault& f) {
   if (f.before() != ELSE || f.kind() != IF || f.tokens_before() != 1) return false;
-  f.builder
-      .error(Code::InvalidSyntax, cover(f.span_before(), f.span()), "expected ':' after 'else'")
+  f.builder.error(Code::InvalidSyntax, cover(f.span_before(), f.span()), "expected ':' after 'else'")
       .help("write 'elif' for another condition")
       .fix({{cover(f.span_before(), f.span()), "elif"}}, Applicability::MachineApplicable);
   return true;
@@ -191,9 +176,8 @@ bool is_parameter(const Fault& f) {
 }
 
 bool keyword_as_name(Fault& f) {
-  bool assigned =
-      f.kind() == EQUAL && is_keyword(f.before()) &&
-      !one_of(f.before(), {NONE, TRUE, FALSE, PASS, BREAK, CONTINUE, YIELD, RETURN, RAISE});
+  bool assigned = f.kind() == EQUAL && is_keyword(f.before()) &&
+                  !one_of(f.before(), {NONE, TRUE, FALSE, PASS, BREAK, CONTINUE, YIELD, RETURN, RAISE});
   bool named = is_keyword(f.kind()) && f.expects(NAME) && !one_of(f.kind(), {ASYNC, AWAIT}) &&
                (one_of(f.before(), {DEF, CLASS, DOT, IMPORT, AS, GLOBAL, NONLOCAL}) || is_parameter(f) ||
                 f.kind(1) == EQUAL || (f.before() == FOR && f.kind(1) == IN));
@@ -220,17 +204,14 @@ bool walrus(Fault& f) {
   if (f.kind() != WALRUS) return false;
   Diagnostic& d = f.builder.error(Code::InvalidWalrus, f.span(), "':=' cannot stand here");
   if (f.tokens_before() == 1)
-    d.help("write '=' for a plain assignment")
-        .fix({{f.span(), "="}}, Applicability::MachineApplicable);
-  else
-    d.help("put the assignment expression in brackets: (name := value)");
+    d.help("write '=' for a plain assignment").fix({{f.span(), "="}}, Applicability::MachineApplicable);
+  else d.help("put the assignment expression in brackets: (name := value)");
   return true;
 }
 
 bool except_list(Fault& f) {
   if (f.kind() != COMMA || f.line_first() != EXCEPT || f.in_bracket()) return false;
-  f.builder.error(Code::InvalidTry, f.span(), "several exception types need brackets")
-      .help("write except (A, B):");
+  f.builder.error(Code::InvalidTry, f.span(), "several exception types need brackets").help("write except (A, B):");
   return true;
 }
 
@@ -247,9 +228,7 @@ bool orphan_clause(Fault& f) {
   // The clause of a header that was itself reported is no second fault.
   uint32_t until = f.builder.recovered_until();
   if (until == f.span_before().end || until == f.span().begin) return true;
-  std::string_view owners = of_try             ? "'try'"
-                            : f.kind() == ELIF ? "'if'"
-                                               : "'if', 'for', 'while' or 'try'";
+  std::string_view owners = of_try ? "'try'" : f.kind() == ELIF ? "'if'" : "'if', 'for', 'while' or 'try'";
   f.builder
       .error(of_try ? Code::InvalidTry : Code::InvalidSyntax, f.span(),
              std::string(token_spelling(f.kind())) + " without a matching " + std::string(owners))
@@ -267,8 +246,7 @@ bool in_fstring(Fault& f) {
         .help("write {(lambda ...)}");
     return true;
   }
-  if (f.before() == FIELD_OPEN &&
-      one_of(f.kind(), {FIELD_CLOSE, FIELD_COLON, FIELD_BANG, FIELD_EQUAL})) {
+  if (f.before() == FIELD_OPEN && one_of(f.kind(), {FIELD_CLOSE, FIELD_COLON, FIELD_BANG, FIELD_EQUAL})) {
     f.builder
         .error(Code::InvalidFString, cover(f.bracket_span(), f.span()),
                "a replacement field of an f-string needs an expression")
@@ -283,16 +261,14 @@ bool in_fstring(Fault& f) {
 
 bool missing_case(Fault& f) {
   if (!f.expects(CASE) || f.expects(NAME)) return false;
-  f.builder.error(Code::InvalidPattern, f.span(),
-                  "expected 'case' in the match block, found " + found(f));
+  f.builder.error(Code::InvalidPattern, f.span(), "expected 'case' in the match block, found " + found(f));
   return true;
 }
 
 bool bad_import(Fault& f) {
   if (f.line_first() != IMPORT && f.line_first() != FROM) return false;
   if (f.before() == COMMA && ends_line(f.kind())) {
-    f.builder.error(Code::InvalidImport, f.span_before(),
-                    "a trailing comma needs brackets around the names");
+    f.builder.error(Code::InvalidImport, f.span_before(), "a trailing comma needs brackets around the names");
     return true;
   }
   if (f.before() == IMPORT && ends_line(f.kind())) {
@@ -325,10 +301,9 @@ std::string_view misspelt_keyword(std::string_view word) {
 
 // `improt x`, `esle:`, `retrun 1`: a line that begins with a word nearly a keyword.
 bool misspelt_line(Fault& f) {
-  bool two_words = f.tokens_before() == 1 && f.before() == NAME && begins_expression(f.kind()) &&
-                   !one_of(f.kind(), {LPAR, LSQB});
-  bool alone =
-      f.tokens_before() == 2 && f.before(2) == NAME && f.before() == COLON && ends_line(f.kind());
+  bool two_words =
+      f.tokens_before() == 1 && f.before() == NAME && begins_expression(f.kind()) && !one_of(f.kind(), {LPAR, LSQB});
+  bool alone = f.tokens_before() == 2 && f.before(2) == NAME && f.before() == COLON && ends_line(f.kind());
   if (!two_words && !alone) return false;
   size_t back = two_words ? 1 : 2;
   std::string_view guess = misspelt_keyword(f.text_before(back));
@@ -339,14 +314,11 @@ bool misspelt_line(Fault& f) {
   Diagnostic& d = f.builder.error(Code::InvalidSyntax, f.span_before(back),
                                   "invalid syntax: '" + std::string(word) + "' is not a keyword");
   if (definition)
-    d.help("write `def` to define a function")
-        .fix({{f.span_before(back), "def"}}, Applicability::MaybeIncorrect);
+    d.help("write `def` to define a function").fix({{f.span_before(back), "def"}}, Applicability::MaybeIncorrect);
   else if (constant)
     d.help("an assignment needs no keyword: name = value")
-        .fix({{{f.span_before(back).begin, f.span_before(back - 1).begin}, ""}},
-             Applicability::MaybeIncorrect);
-  else
-    d.did_you_mean(f.span_before(back), guess);
+        .fix({{{f.span_before(back).begin, f.span_before(back - 1).begin}, ""}}, Applicability::MaybeIncorrect);
+  else d.did_you_mean(f.span_before(back), guess);
   return true;
 }
 
@@ -398,8 +370,7 @@ bool comprehension_element(Fault& f) {
   if (f.kind() != FOR || (f.bracket() != LSQB && f.bracket() != LBRACE)) return false;
   if (!ends_expression(f.before())) return false;
   f.builder
-      .error(Code::InvalidSyntax, cover(f.first_in_bracket_span(), f.span_before()),
-             "a comprehension has one element")
+      .error(Code::InvalidSyntax, cover(f.first_in_bracket_span(), f.span_before()), "a comprehension has one element")
       .label(f.span(), "the comprehension begins here")
       .help("put brackets around a tuple: [(a, b) for ...]");
   return true;
@@ -407,16 +378,13 @@ bool comprehension_element(Fault& f) {
 
 bool side_by_side(Fault& f) {
   if (f.in_bracket() || !ends_expression(f.before()) || !begins_expression(f.kind())) return false;
-  f.builder
-      .error(Code::InvalidSyntax, f.span(),
-             "expected an operator or the end of the line before " + found(f))
+  f.builder.error(Code::InvalidSyntax, f.span(), "expected an operator or the end of the line before " + found(f))
       .label(f.span_before(), "the expression ends here");
   return true;
 }
 
 bool missing_comma(Fault& f) {
-  bool pair = f.in_bracket() && ends_expression(f.before()) && begins_expression(f.kind()) &&
-              f.expects(COMMA);
+  bool pair = f.in_bracket() && ends_expression(f.before()) && begins_expression(f.kind()) && f.expects(COMMA);
   if (!pair) return false;
   f.builder.error(Code::MissingComma, f.span(), "expected ',' or an operator before " + found(f))
       .label(f.span_before(), "after this expression")
@@ -427,9 +395,7 @@ bool missing_comma(Fault& f) {
 
 bool missing_expression(Fault& f) {
   if (!f.expects(INTEGER) || !f.expects(LPAR)) return false;
-  if (!ends_line(f.kind()) &&
-      !one_of(f.kind(), {RPAR, RSQB, RBRACE, COMMA, COLON, EQUAL, SEMICOLON}))
-    return false;
+  if (!ends_line(f.kind()) && !one_of(f.kind(), {RPAR, RSQB, RBRACE, COMMA, COLON, EQUAL, SEMICOLON})) return false;
   if (f.at_line_start() || ends_expression(f.before())) return false;
   f.builder.error(Code::ExpectedToken, f.gap(),
                   "expected an expression after " + std::string(token_spelling(f.before())));
@@ -454,8 +420,7 @@ bool few_expected(Fault& f) {
 }
 
 bool anything(Fault& f) {
-  f.builder.error(Code::InvalidSyntax,
-                  ends_line(f.kind()) && !f.at_line_start() ? f.gap() : f.span(),
+  f.builder.error(Code::InvalidSyntax, ends_line(f.kind()) && !f.at_line_start() ? f.gap() : f.span(),
                   "invalid syntax: unexpected " + found(f));
   return true;
 }

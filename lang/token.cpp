@@ -30,12 +30,9 @@ std::string place(const Source& source, uint32_t offset) {
 std::string printable(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\r')
-      out += "\\r";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? '.' : c;
+    if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else out += static_cast<unsigned char>(c) < 0x20 ? '.' : c;
   }
   return out;
 }
@@ -58,8 +55,7 @@ std::string print_tokens(const TokenList& list, const Source& source) {
     out += place(source, token.span.begin) + "-" + place(source, token.span.end) + " ";
     out += token_name(token.kind);
     bool has_text = token.kind != TokenKind::NEWLINE && token.kind != TokenKind::INDENT;
-    if (has_text && token.span.begin != token.span.end)
-      out += " " + printable(source.slice(token.span));
+    if (has_text && token.span.begin != token.span.end) out += " " + printable(source.slice(token.span));
     out += "\n";
   }
   return out;

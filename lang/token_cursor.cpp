@@ -17,8 +17,7 @@ bool closes(TokenKind kind) {
 }
 
 bool ends_line(TokenKind kind) {
-  return kind == TokenKind::NEWLINE || kind == TokenKind::INDENT || kind == TokenKind::DEDENT ||
-         kind == TokenKind::END;
+  return kind == TokenKind::NEWLINE || kind == TokenKind::INDENT || kind == TokenKind::DEDENT || kind == TokenKind::END;
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ const EmbeddedFile* end() { return kFiles + kFileCount; }
 
 const EmbeddedFile* find(std::string_view path) {
   const EmbeddedFile* found = std::lower_bound(
-      begin(), end(), path,
-      [](const EmbeddedFile& file, std::string_view wanted) { return file.path < wanted; });
+      begin(), end(), path, [](const EmbeddedFile& file, std::string_view wanted) { return file.path < wanted; });
   return found != end() && found->path == path ? found : nullptr;
 }
 

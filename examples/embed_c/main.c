@@ -17,9 +17,7 @@ static const char kScript[] =
     "def broken(image):\n"
     "    return image @ image\n";
 
-static void print_text(void* user, const char* text, size_t size) {
-  fwrite(text, 1, size, (FILE*)user);
-}
+static void print_text(void* user, const char* text, size_t size) { fwrite(text, 1, size, (FILE*)user); }
 
 /* Every call returns NULL or a status that says what went wrong. */
 static void check(tsc_status* status) {
@@ -30,8 +28,7 @@ static void check(tsc_status* status) {
 }
 
 /* host.gain(): no arguments, a float. */
-static tsc_status* gain(void* user, tsc_engine* engine, tsc_value* const* arguments, size_t count,
-                        tsc_value** result) {
+static tsc_status* gain(void* user, tsc_engine* engine, tsc_value* const* arguments, size_t count, tsc_value** result) {
   (void)arguments;
   if (count != 0) return api->error_new(engine, "TypeError", "gain() takes no arguments");
   return api->float_new(engine, *(const double*)user, result);
@@ -80,8 +77,7 @@ int main(void) {
   for (i = 0; i < api->status_frame_count(status); ++i) {
     tsc_frame frame;
     frame.struct_size = sizeof frame;
-    if (api->status_frame(status, i, &frame))
-      printf("error at %s:%u in %s\n", frame.file, frame.line, frame.function);
+    if (api->status_frame(status, i, &frame)) printf("error at %s:%u in %s\n", frame.file, frame.line, frame.function);
   }
   printf("%s\n", api->status_message(status));
   api->status_free(status);

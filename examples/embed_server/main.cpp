@@ -60,8 +60,8 @@ class Pool {
     std::ostringstream out;
     for (const auto& engine : engines_) {  // allowed while others work in them
       const tsc_statistics stats = engine->statistics();
-      out << "memory " << stats.memory_bytes << " peak " << stats.peak_memory_bytes << " kernels "
-          << stats.kernels << "\n";
+      out << "memory " << stats.memory_bytes << " peak " << stats.peak_memory_bytes << " kernels " << stats.kernels
+          << "\n";
     }
     return out.str();
   }
@@ -97,8 +97,7 @@ void answer(Pool& pool, const httplib::Request& request, httplib::Response& resp
 std::string predict(tenscript::Engine& engine, const std::string& numbers) {
   std::vector<float> x;
   std::istringstream stream(numbers);
-  for (std::string number; std::getline(stream, number, ',');)
-    x.push_back(std::strtof(number.c_str(), nullptr));
+  for (std::string number; std::getline(stream, number, ',');) x.push_back(std::strtof(number.c_str(), nullptr));
   const tenscript::Value input = engine.borrow({static_cast<int64_t>(x.size())}, x.data());
   const tenscript::Value output = engine.call("predict", input);
   const tsc_tensor_info info = output.tensor();
@@ -113,9 +112,8 @@ void add_routes(httplib::Server& server, Pool& pool) {
   using httplib::Request;
   using httplib::Response;
   server.Get("/predict", [&pool](const Request& request, Response& response) {
-    answer(pool, request, response, [&](tenscript::Engine& engine) {
-      return predict(engine, parameter(request, "x", "0,0,0,0"));
-    });
+    answer(pool, request, response,
+           [&](tenscript::Engine& engine) { return predict(engine, parameter(request, "x", "0,0,0,0")); });
   });
   server.Get("/think", [&pool](const Request& request, Response& response) {
     answer(pool, request, response, [&](tenscript::Engine& engine) {
@@ -123,9 +121,8 @@ void add_routes(httplib::Server& server, Pool& pool) {
       return std::to_string(engine.call("think", turns).as<double>()) + "\n";
     });
   });
-  server.Get("/stats", [&pool](const Request&, Response& response) {
-    response.set_content(pool.stats(), "text/plain");
-  });
+  server.Get("/stats",
+             [&pool](const Request&, Response& response) { response.set_content(pool.stats(), "text/plain"); });
   server.Get("/quit", [&server](const Request&, Response&) { server.stop(); });
 }
 

@@ -23,15 +23,9 @@ struct MappingProxyObject : Instance {
 
 GenericAliasObject* alias_of(const Value& v) { return static_cast<GenericAliasObject*>(v.object()); }
 UnionObject* union_of(const Value& v) { return static_cast<UnionObject*>(v.object()); }
-const Value& mapping_of(const Value& v) {
-  return static_cast<MappingProxyObject*>(v.object())->mapping;
-}
-bool is_alias(Vm& vm, const Value& v) {
-  return v.is_object() && v.object()->type == vm.types().generic_alias;
-}
-bool is_union(Vm& vm, const Value& v) {
-  return v.is_object() && v.object()->type == vm.types().union_type;
-}
+const Value& mapping_of(const Value& v) { return static_cast<MappingProxyObject*>(v.object())->mapping; }
+bool is_alias(Vm& vm, const Value& v) { return v.is_object() && v.object()->type == vm.types().generic_alias; }
+bool is_union(Vm& vm, const Value& v) { return v.is_object() && v.object()->type == vm.types().union_type; }
 
 // A type inside an annotation: its name, with the module unless that is builtins.
 std::string annotation_repr(Vm& vm, const Value& v) {
@@ -57,9 +51,7 @@ Value alias_repr(Vm& vm, const Value& self) {
   std::string inside = alias->parameters->size ? joined(vm, alias->parameters->span(), ", ") : "()";
   return str_value(vm, annotation_repr(vm, alias->origin) + "[" + inside + "]");
 }
-Value alias_call(Vm& vm, const Value& self, Args& args) {
-  return call(vm, alias_of(self)->origin, args);
-}
+Value alias_call(Vm& vm, const Value& self, Args& args) { return call(vm, alias_of(self)->origin, args); }
 Value alias_origin(Vm&, const Value& v) { return alias_of(v)->origin; }
 Value alias_parameters(Vm&, const Value& v) { return alias_of(v)->parameters.value(); }
 Value alias_get_attribute(Vm& vm, const Value& self, StrObject* name) {
@@ -89,15 +81,10 @@ Value alias_get_item(Vm& vm, const Value& self, const Value& items) {
   Value arguments = call(vm, typing_function(vm, "_substituted"), {self, alias_variables(vm, self), items});
   return make_generic_alias(vm, alias_of(self)->origin, arguments);
 }
-Value alias_mro_entries(Vm& vm, Args& a) {
-  return make_tuple(vm, std::vector<Value>{alias_of(a[0])->origin}).take();
-}
-Value alias_check(Vm& vm, Args&) {
-  raise_type_error(vm, "isinstance() argument 2 cannot be a parameterized generic");
-}
+Value alias_mro_entries(Vm& vm, Args& a) { return make_tuple(vm, std::vector<Value>{alias_of(a[0])->origin}).take(); }
+Value alias_check(Vm& vm, Args&) { raise_type_error(vm, "isinstance() argument 2 cannot be a parameterized generic"); }
 Value alias_construct(Vm& vm, Type*, Args& args) {
-  if (args.count != 2)
-    raise_type_error(vm, "GenericAlias expected 2 arguments, got " + std::to_string(args.count));
+  if (args.count != 2) raise_type_error(vm, "GenericAlias expected 2 arguments, got " + std::to_string(args.count));
   return make_generic_alias(vm, args[0], args[1]);
 }
 Value union_slot(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
@@ -113,11 +100,14 @@ Value union_repr(Vm& vm, const Value& self) {
   return str_value(vm, joined(vm, union_of(self)->members->span(), " | "));
 }
 Value union_members(Vm&, const Value& v) { return union_of(v)->members.value(); }
-Value union_variables(Vm& vm, const Value& v) { return call(vm, typing_function(vm, "_parameters_of"), {union_members(vm, v)}); }
+Value union_variables(Vm& vm, const Value& v) {
+  return call(vm, typing_function(vm, "_parameters_of"), {union_members(vm, v)});
+}
 Value union_get_item(Vm& vm, const Value& self, const Value& items) {
   Value arguments = call(vm, typing_function(vm, "_substituted"), {self, union_variables(vm, self), items});
   Value made;
-  for (const Value& part : cast<TupleObject>(arguments)->span()) made = made ? binary(vm, BinaryOp::BitOr, made, part) : part;
+  for (const Value& part : cast<TupleObject>(arguments)->span())
+    made = made ? binary(vm, BinaryOp::BitOr, made, part) : part;
   return made;
 }
 Value union_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
@@ -152,19 +142,18 @@ Value union_check_subclass(Vm& vm, Args& a) {
 
 Value proxy_construct(Vm& vm, Type*, Args& args) {
   if (args.count != 1)
-    raise_type_error(vm, "mappingproxy() takes exactly one argument (" + std::to_string(args.count) +
-                             " given)");
-  if (!type_of(vm, args[0])->slots.get_item || is_kind(args[0], Kind::List) ||
-      is_kind(args[0], Kind::Tuple))
+    raise_type_error(vm, "mappingproxy() takes exactly one argument (" + std::to_string(args.count) + " given)");
+  if (!type_of(vm, args[0])->slots.get_item || is_kind(args[0], Kind::List) || is_kind(args[0], Kind::Tuple))
     raise_type_error(vm, "mappingproxy() argument must be a mapping, not " + type_name(vm, args[0]));
   return make_mapping_proxy(vm, args[0]);
 }
-// The mapping with nothing in it that only the machine knows: annotations are evaluated, or, where that fails, their text
-// stands in a copy.
+// The mapping with nothing in it that only the machine knows: annotations are evaluated, or, where that fails, their
+// text stands in a copy.
 Value shown(Vm& vm, const Value& self) {
   auto* proxy = static_cast<MappingProxyObject*>(self.object());
   auto* dict = try_cast<DictObject>(proxy->mapping);
-  if (!proxy->owner || !as_annotations(vm, dict_get(vm, dict, Value(vm.names().annotations.get())))) return proxy->mapping;
+  if (!proxy->owner || !as_annotations(vm, dict_get(vm, dict, Value(vm.names().annotations.get()))))
+    return proxy->mapping;
   try {
     annotations_of_class(vm, proxy->owner);
     return proxy->mapping;
@@ -187,9 +176,7 @@ const Value& with_key(Vm& vm, const Value& self, const Value& key) {
 }
 Value proxy_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
   if (op != BinaryOp::BitOr) return vm.not_implemented();
-  const auto plain = [&](const Value& v) {
-    return type_of(vm, v) == vm.types().mapping_proxy ? shown(vm, v) : v;
-  };
+  const auto plain = [&](const Value& v) { return type_of(vm, v) == vm.types().mapping_proxy ? shown(vm, v) : v; };
   return binary(vm, op, plain(a), plain(b));
 }
 Value proxy_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
@@ -205,8 +192,7 @@ Value forward(Vm& vm, Args& a) {
   --rest.count;
   return call(vm, method, rest);
 }
-constexpr char kKeys[] = "keys", kValues[] = "values", kItems[] = "items", kGet[] = "get",
-               kCopy[] = "copy";
+constexpr char kKeys[] = "keys", kValues[] = "values", kItems[] = "items", kGet[] = "get", kCopy[] = "copy";
 
 template <class T, Value T::* kMember>
 void traverse_member(Object* o, Visitor& visit) {
@@ -266,16 +252,10 @@ Type* make_proxy_type(Vm& vm) {
   s.binary = proxy_binary;
   s.to_str = [](Vm& v, const Value& self) { return str_value(v, to_string(v, shown(v, self))); };
   s.hash = nullptr;
-  s.repr = [](Vm& v, const Value& self) {
-    return str_value(v, "mappingproxy(" + repr(v, shown(v, self)) + ")");
-  };
+  s.repr = [](Vm& v, const Value& self) { return str_value(v, "mappingproxy(" + repr(v, shown(v, self)) + ")"); };
   s.length = [](Vm& v, const Value& self) { return length(v, mapping_of(self)); };
-  s.get_item = [](Vm& v, const Value& self, const Value& key) {
-    return get_item(v, with_key(v, self, key), key);
-  };
-  s.contains = [](Vm& v, const Value& self, const Value& key) {
-    return contains(v, mapping_of(self), key);
-  };
+  s.get_item = [](Vm& v, const Value& self, const Value& key) { return get_item(v, with_key(v, self, key), key); };
+  s.contains = [](Vm& v, const Value& self, const Value& key) { return contains(v, mapping_of(self), key); };
   s.iterate = [](Vm& v, const Value& self) { return iterate(v, mapping_of(self)); };
   b.raw_method("keys", forward<kKeys>)
       .raw_method("values", forward<kValues>)
@@ -297,9 +277,8 @@ Value make_mapping_proxy(Vm& vm, const Value& mapping, Type* owner) {
 Value make_generic_alias(Vm& vm, const Value& origin, const Value& parameters) {
   Local<GenericAliasObject> alias = vm.heap().make<GenericAliasObject>(vm.types().generic_alias);
   alias->origin = origin;
-  alias->parameters = is_kind(parameters, Kind::Tuple)
-                          ? Local<TupleObject>(cast<TupleObject>(parameters))
-                          : make_tuple(vm, std::span<const Value>(&parameters, 1));
+  alias->parameters = is_kind(parameters, Kind::Tuple) ? Local<TupleObject>(cast<TupleObject>(parameters))
+                                                       : make_tuple(vm, std::span<const Value>(&parameters, 1));
   return alias.take();
 }
 

@@ -8,7 +8,7 @@ namespace tsc::interp {
 
 class TextBuilder;
 
-void init_core_types(Vm& vm);       // object, type, dict and what TypeBuilder itself needs
+void init_core_types(Vm& vm);  // object, type, dict and what TypeBuilder itself needs
 void init_object_methods(Vm& vm);
 void init_function_types(Vm& vm);
 void init_annotations_type(Vm& vm);
@@ -53,7 +53,7 @@ int decimal_digit(uint32_t code_point);  // 0 to 9; -1: no decimal
 void add_bytes_methods(TypeBuilder& type);
 void add_bytearray_methods(TypeBuilder& type);  // those that change it
 // What bytes and bytearray share (bytes_type.cpp, bytes_methods.cpp).
-char byte_of(Vm& vm, const Value& v);  // ValueError "byte must be in range(0, 256)"
+char byte_of(Vm& vm, const Value& v);     // ValueError "byte must be in range(0, 256)"
 enum class Quoting { Bytes, ByteArray };  // a bytearray's repr escapes every single quote
 void add_bytes_repr(TextBuilder& out, std::string_view data, Quoting quoting);
 bool byte_string_contains(Vm& vm, const Value& self, const Value& item);
@@ -68,10 +68,8 @@ std::string bytes_of_iterable(Vm& vm, const Value& source, const std::string& ty
 std::string hex_separator(Vm& vm, const Value& v);  // of one ASCII character, as text or bytes; "" for Undefined
 Value hex_text(Vm& vm, std::string_view data, std::string_view separator, int64_t group);
 // Raise UnicodeEncodeError, UnicodeDecodeError, or LookupError for an unknown encoding.
-std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
-                        std::string_view errors);
-std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding,
-                         std::string_view errors);
+std::string encode_text(Vm& vm, const Value& text, std::string_view encoding, std::string_view errors);
+std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding, std::string_view errors);
 
 // Layouts with text or items behind them; needed before their types are complete.
 void str_destroy(Vm& vm, Object* o);
@@ -80,9 +78,11 @@ Value dir_of(Vm& vm, const Value& v);
 std::string address_of(const Object* o);  // as repr() shows it
 // What a traceback or generator shows as its frame: the code and the line.
 Value make_frame_view(Vm& vm, const Value& code, int64_t line);
-Value frame_at(Vm& vm, int64_t depth);  // that of the call `depth` calls below the one that runs; ValueError beyond the outermost
+Value frame_at(
+    Vm& vm, int64_t depth);  // that of the call `depth` calls below the one that runs; ValueError beyond the outermost
 void init_frame_view(Vm& vm);
-Value make_mapping_proxy(Vm& vm, const Value& mapping, Type* owner = nullptr);  // a view that refuses writing; of a class's own
+Value make_mapping_proxy(Vm& vm, const Value& mapping,
+                         Type* owner = nullptr);  // a view that refuses writing; of a class's own
 Value make_generic_alias(Vm& vm, const Value& origin, const Value& parameters);  // list[int]
 // int | None: Undefined when one of them cannot stand in a union.
 Value make_union(Vm& vm, const Value& left, const Value& right);

@@ -64,7 +64,8 @@ Value clear(Vm& vm, Args& a) {
 
 Value copy(Vm& vm, Args& a) { return make_byte_array(vm, byte_string(a[0])).take(); }
 
-// (class, arguments, attributes): the bytes as Latin-1 text, as the oldest pickles have them, from protocol 3 on as bytes.
+// (class, arguments, attributes): the bytes as Latin-1 text, as the oldest pickles have them, from protocol 3 on as
+// bytes.
 Value reduced(Vm& vm, Args& a, int64_t protocol) {
   const std::string data(byte_string(a[0]));
   std::vector<Value> arguments;

@@ -1,5 +1,5 @@
-// bytearray: the slots. What it shares with bytes is in bytes_type.cpp and bytes_methods.cpp, the methods that change it
-// are in bytearray_methods.cpp.
+// bytearray: the slots. What it shares with bytes is in bytes_type.cpp and bytes_methods.cpp, the methods that change
+// it are in bytearray_methods.cpp.
 #include <optional>
 
 #include "interpreter/builtins/builtins.h"
@@ -98,8 +98,8 @@ void assign_slice(Vm& vm, ByteArrayObject* self, const SliceObject* slice, const
   if (range.step == 1) return replace_range(vm, self, begin, begin + count, data);
   if (data.empty()) return delete_range(vm, self, range);
   if (data.size() != count)
-    raise_value_error(vm, "attempt to assign bytes of size " + std::to_string(data.size()) + " to extended slice of size " +
-                              std::to_string(count));
+    raise_value_error(vm, "attempt to assign bytes of size " + std::to_string(data.size()) +
+                              " to extended slice of size " + std::to_string(count));
   note_store(vm, self, Value());
   store_items(self->memory->data(), range, 1, in_place ? std::string(data) : copy);
 }
@@ -110,7 +110,7 @@ void bytearray_set(Vm& vm, const Value& self, const Value& key, const Value& val
   const bool is_index = is_integer_like(key) || type_of(vm, key)->slots.to_index;
   const Value place = is_index ? whole_of(vm, key) : key;
   if (!is_index || is_big(place)) index_of(vm, self, place);  // which refuses it
-  const char byte = byte_of(vm, value);  // which may be code of the script that changes the size
+  const char byte = byte_of(vm, value);                       // which may be code of the script that changes the size
   const size_t at = index_of(vm, self, place);
   note_store(vm, bytes, Value::integer(static_cast<int64_t>(at)));
   bytes->memory->data()[at] = byte;

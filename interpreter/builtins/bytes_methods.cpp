@@ -86,8 +86,7 @@ Value matches(Vm& vm, Args& a) {
   auto one = [&](const Value& v) {
     if (!Buffer::is_bytes_like(v) && !is_kind(a[1], Kind::Tuple))
       raise_type_error(vm, std::string(at_end ? "endswith" : "startswith") +
-                               " first arg must be bytes or a tuple of bytes, not " +
-                               type_name(vm, v));
+                               " first arg must be bytes or a tuple of bytes, not " + type_name(vm, v));
     const Buffer piece(vm, v);
     return valid && (at_end ? part.ends_with(piece.bytes()) : part.starts_with(piece.bytes()));
   };
@@ -101,8 +100,8 @@ Value matches(Vm& vm, Args& a) {
 }
 
 Value decode(Vm& vm, Args& a) {
-  return str_value(vm, decode_bytes(vm, as_bytes(vm, a[0]), text_of(vm, a[1], "encoding"),
-                                    text_of(vm, a[2], "errors")));
+  return str_value(vm,
+                   decode_bytes(vm, as_bytes(vm, a[0]), text_of(vm, a[1], "encoding"), text_of(vm, a[2], "errors")));
 }
 Value hex(Vm& vm, Args& a) {
   const int64_t group = to_index(vm, a[2]);
@@ -122,8 +121,8 @@ Value fromhex(Vm& vm, Args& a) {
     if (std::isspace(static_cast<unsigned char>(text[i]))) continue;
     int high = hex_digit(text[i]), low = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
     if (high < 0 || low < 0)
-      raise_value_error(vm, "non-hexadecimal number found in fromhex() arg at position " +
-                                std::to_string(high < 0 ? i : i + 1));
+      raise_value_error(
+          vm, "non-hexadecimal number found in fromhex() arg at position " + std::to_string(high < 0 ? i : i + 1));
     out += static_cast<char>(high * 16 + low);
     ++i;
   }
@@ -224,8 +223,8 @@ Value join(Vm& vm, Args& a) {
   int64_t n = 0;
   for_each(vm, a[1], [&](const Value& v) {
     if (!Buffer::is_plain_bytes(v))
-      raise_type_error(vm, "sequence item " + std::to_string(n) +
-                               ": expected a bytes-like object, " + type_name(vm, v) + " found");
+      raise_type_error(
+          vm, "sequence item " + std::to_string(n) + ": expected a bytes-like object, " + type_name(vm, v) + " found");
     if (n++) out += self.bytes();
     out += Buffer(vm, v).bytes();
     return true;
@@ -304,8 +303,7 @@ Value every(Vm&, Args& a) {
 template <bool (*yes)(char), bool (*no)(char)>
 Value cased(Vm&, Args& a) {
   const std::string_view data = self_of(a);
-  return Value::boolean(std::any_of(data.begin(), data.end(), yes) &&
-                        std::none_of(data.begin(), data.end(), no));
+  return Value::boolean(std::any_of(data.begin(), data.end(), yes) && std::none_of(data.begin(), data.end(), no));
 }
 // Upper case begins a word, lower case goes on with it.
 Value istitle(Vm&, Args& a) {
@@ -343,8 +341,8 @@ Value padded(Vm& vm, Args& a, int place) {
   const int64_t width = to_index(vm, a[1]);
   if (a.has(2) && (!is_byte_string(a[2]) || byte_string(a[2]).size() != 1)) {
     const char* name = place < 0 ? "ljust" : place > 0 ? "rjust" : "center";
-    raise_type_error(vm, std::string(name) + "() argument 2 must be a byte string of length 1, not " +
-                             type_name(vm, a[2]));
+    raise_type_error(vm,
+                     std::string(name) + "() argument 2 must be a byte string of length 1, not " + type_name(vm, a[2]));
   }
   const char fill = a.has(2) ? byte_string(a[2])[0] : ' ';
   const std::string_view data = self_of(a);
@@ -379,21 +377,18 @@ Value zfill(Vm& vm, Args& a) {
 }
 Value translate(Vm& vm, Args& a) {
   const std::string table = a[1].is_none() ? "" : std::string(Buffer(vm, a[1]).bytes());
-  if (!a[1].is_none() && table.size() != 256)
-    raise_value_error(vm, "translation table must be 256 characters long");
+  if (!a[1].is_none() && table.size() != 256) raise_value_error(vm, "translation table must be 256 characters long");
   const std::string drop = a.has(2) ? std::string(Buffer(vm, a[2]).bytes()) : "";
   std::string out;
   check_text_room(self_of(a).size() / 2);
   Patience patience;
   for (char c : self_of(a))
-    if (patience.step(); drop.find(c) == std::string::npos)
-      out += table.empty() ? c : table[static_cast<uint8_t>(c)];
+    if (patience.step(); drop.find(c) == std::string::npos) out += table.empty() ? c : table[static_cast<uint8_t>(c)];
   return like_self(vm, a, std::move(out));
 }
 Value maketrans(Vm& vm, Args& a) {
   const Buffer from(vm, a[0]), to(vm, a[1]);
-  if (from.bytes().size() != to.bytes().size())
-    raise_value_error(vm, "maketrans arguments must have same length");
+  if (from.bytes().size() != to.bytes().size()) raise_value_error(vm, "maketrans arguments must have same length");
   std::string table;
   for (int c = 0; c < 256; ++c) table += static_cast<char>(c);
   for (size_t i = 0; i < from.bytes().size(); ++i) table[static_cast<uint8_t>(from.bytes()[i])] = to.bytes()[i];
@@ -404,7 +399,8 @@ Value maketrans(Vm& vm, Args& a) {
 
 char byte_of(Vm& vm, const Value& v) {
   const Value whole = whole_of(vm, v);
-  if (is_big(whole) || whole.as_int() < 0 || whole.as_int() > 255) raise_value_error(vm, "byte must be in range(0, 256)");
+  if (is_big(whole) || whole.as_int() < 0 || whole.as_int() > 255)
+    raise_value_error(vm, "byte must be in range(0, 256)");
   return static_cast<char>(whole.as_int());
 }
 

@@ -4,8 +4,8 @@
 #include "interpreter/value/buffer.h"
 #include "interpreter/value/search.h"
 #include "interpreter/value/text_builder.h"
-#include "interpreter/vm/iteration.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/iteration.h"
 #include "runtime/base/hash.h"
 
 namespace tsc::interp {
@@ -33,7 +33,8 @@ std::string bytes_of_iterable(Vm& vm, const Value& source, const std::string& ty
   for_each(vm, source, [&](const Value& item) {
     const Value whole = whole_of(vm, item);
     const int64_t b = is_big(whole) ? -1 : whole.as_int();
-    if (b < 0 || b > 255) raise_value_error(vm, (type == "bytes" ? "bytes" : "byte") + std::string(" must be in range(0, 256)"));
+    if (b < 0 || b > 255)
+      raise_value_error(vm, (type == "bytes" ? "bytes" : "byte") + std::string(" must be in range(0, 256)"));
     data += static_cast<char>(b);
     return true;
   });
@@ -48,12 +49,14 @@ std::string bytes_of_source(Vm& vm, std::span<const Value> given, const std::str
   if (!source) return "";
   if (is_text && !encoding) raise_type_error(vm, "string argument without an encoding");
   if (is_text)
-    return encode_text(vm, source, text_of(vm, encoding, "encoding"), errors ? text_of(vm, errors, "errors") : "strict");
+    return encode_text(vm, source, text_of(vm, encoding, "encoding"),
+                       errors ? text_of(vm, errors, "errors") : "strict");
   if (Buffer::is_bytes_like(source)) return copied_bytes(vm, source);
   if (is_integer_like(source) || type_of(vm, source)->slots.to_index) {
     const Value whole = whole_of(vm, source);
     if (is_big(whole))
-      raise(vm, vm.exceptions().OverflowError, "cannot fit '" + type_name(vm, source) + "' into an index-sized integer");
+      raise(vm, vm.exceptions().OverflowError,
+            "cannot fit '" + type_name(vm, source) + "' into an index-sized integer");
     if (whole.as_int() < 0) raise_value_error(vm, "negative count");
     const char zero = 0;
     return repeated_bytes(vm, std::string_view(&zero, 1), whole.as_int());
@@ -214,7 +217,8 @@ void init_bytes_type(Vm& vm) {
   TypeSlots& s = b.slots();
   s.destroy = [](Vm& vm, Object* object) {
     vm.heap().release(static_cast<BytesObject*>(object)->data.size());
-    object->type->type_flags & kScriptClass ? destroy_as<BytesInstance>(vm, object) : destroy_as<BytesObject>(vm, object);
+    object->type->type_flags& kScriptClass ? destroy_as<BytesInstance>(vm, object)
+                                           : destroy_as<BytesObject>(vm, object);
   };
   s.traverse = traverse_instance;
   s.clear = clear_instance;

@@ -11,7 +11,7 @@ namespace {
 
 enum class Encoding { Utf8, Utf8Sig, Ascii, Latin1, Utf16, Utf16Le, Utf16Be, Utf32, Utf32Le, Utf32Be };
 
-constexpr const char* kUtf8 = "utf-8";  // in messages
+constexpr const char* kUtf8 = "utf-8";              // in messages
 constexpr std::string_view kMark = "\xef\xbb\xbf";  // of byte order; at the beginning of a text
 
 struct EncodingRow {
@@ -20,15 +20,24 @@ struct EncodingRow {
   const char* name;  // in messages
 };
 constexpr EncodingRow kEncodings[] = {
-    {"utf-8", Encoding::Utf8, "utf-8"},       {"utf8", Encoding::Utf8, "utf-8"},
-    {"utf-8-sig", Encoding::Utf8Sig, "utf-8"}, {"utf8-sig", Encoding::Utf8Sig, "utf-8"},
-    {"u8", Encoding::Utf8, "utf-8"},          {"ascii", Encoding::Ascii, "ascii"},
-    {"us-ascii", Encoding::Ascii, "ascii"},   {"latin-1", Encoding::Latin1, "latin-1"},
-    {"latin1", Encoding::Latin1, "latin-1"},  {"iso-8859-1", Encoding::Latin1, "latin-1"},
-    {"l1", Encoding::Latin1, "latin-1"},      {"utf-16", Encoding::Utf16, "utf-16"},
-    {"utf16", Encoding::Utf16, "utf-16"},     {"utf-16-le", Encoding::Utf16Le, "utf-16-le"},
-    {"utf-16-be", Encoding::Utf16Be, "utf-16-be"}, {"utf-32", Encoding::Utf32, "utf-32"},
-    {"utf32", Encoding::Utf32, "utf-32"},     {"utf-32-le", Encoding::Utf32Le, "utf-32-le"},
+    {"utf-8", Encoding::Utf8, "utf-8"},
+    {"utf8", Encoding::Utf8, "utf-8"},
+    {"utf-8-sig", Encoding::Utf8Sig, "utf-8"},
+    {"utf8-sig", Encoding::Utf8Sig, "utf-8"},
+    {"u8", Encoding::Utf8, "utf-8"},
+    {"ascii", Encoding::Ascii, "ascii"},
+    {"us-ascii", Encoding::Ascii, "ascii"},
+    {"latin-1", Encoding::Latin1, "latin-1"},
+    {"latin1", Encoding::Latin1, "latin-1"},
+    {"iso-8859-1", Encoding::Latin1, "latin-1"},
+    {"l1", Encoding::Latin1, "latin-1"},
+    {"utf-16", Encoding::Utf16, "utf-16"},
+    {"utf16", Encoding::Utf16, "utf-16"},
+    {"utf-16-le", Encoding::Utf16Le, "utf-16-le"},
+    {"utf-16-be", Encoding::Utf16Be, "utf-16-be"},
+    {"utf-32", Encoding::Utf32, "utf-32"},
+    {"utf32", Encoding::Utf32, "utf-32"},
+    {"utf-32-le", Encoding::Utf32Le, "utf-32-le"},
     {"utf-32-be", Encoding::Utf32Be, "utf-32-be"},
 };
 
@@ -43,16 +52,15 @@ const EncodingRow& encoding_named(Vm& vm, std::string_view given) {
   raise(vm, vm.exceptions().LookupError, "unknown encoding: " + std::string(given));
 }
 
-[[noreturn]] void raise_unicode(Vm& vm, Type* type, const char* encoding, const Value& object,
-                                size_t start, size_t end, const char* reason) {
+[[noreturn]] void raise_unicode(Vm& vm, Type* type, const char* encoding, const Value& object, size_t start, size_t end,
+                                const char* reason) {
   Value args[] = {str_value(vm, encoding), object, Value::integer(static_cast<int64_t>(start)),
                   Value::integer(static_cast<int64_t>(end)), str_value(vm, reason)};
   throw ScriptException(make_exception(vm, type, args));
 }
 
 [[noreturn]] void unknown_handler(Vm& vm, std::string_view errors) {
-  raise(vm, vm.exceptions().LookupError,
-        "unknown error handler name '" + std::string(errors) + "'");
+  raise(vm, vm.exceptions().LookupError, "unknown error handler name '" + std::string(errors) + "'");
 }
 
 // Four hex digits or more, as Python escapes a code point.
@@ -88,8 +96,7 @@ void encode_run(Vm& vm, const Value& text, size_t at, size_t index, size_t end, 
   }
 }
 
-std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const char* name,
-                            std::string_view errors) {
+std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const char* name, std::string_view errors) {
   std::string_view view = cast<StrObject>(text)->view();
   std::string out;
   size_t index = 0;
@@ -104,8 +111,8 @@ std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const cha
     }
     size_t end = index + 1;
     for (size_t next = i; next < view.size() && decode_utf8(view, next) >= limit; i = next) ++end;
-    encode_run(vm, text, begin, index, end, name, limit == 128 ? "ordinal not in range(128)" : "ordinal not in range(256)",
-               errors, out);
+    encode_run(vm, text, begin, index, end, name,
+               limit == 128 ? "ordinal not in range(128)" : "ordinal not in range(256)", errors, out);
     index = end - 1;
   }
   return out;
@@ -134,8 +141,7 @@ std::string encode_utf8(Vm& vm, const Value& text, std::string_view errors) {
 }
 
 void append_unit(std::string& out, uint32_t unit, int bytes, bool big) {
-  for (int k = 0; k < bytes; ++k)
-    out += static_cast<char>(unit >> (8 * (big ? bytes - 1 - k : k)));
+  for (int k = 0; k < bytes; ++k) out += static_cast<char>(unit >> (8 * (big ? bytes - 1 - k : k)));
 }
 
 struct WideForm {
@@ -162,7 +168,8 @@ std::string encode_wide(Vm& vm, const Value& text, const WideForm& form, std::st
     } else {
       instead.clear();
       if (!replace_unencodable(vm, errors, c, instead))
-        raise_unicode(vm, vm.exceptions().UnicodeEncodeError, form.name, text, index, index + 1, "surrogates not allowed");
+        raise_unicode(vm, vm.exceptions().UnicodeEncodeError, form.name, text, index, index + 1,
+                      "surrogates not allowed");
       for (const char letter : instead) append_unit(out, static_cast<uint8_t>(letter), form.bytes, form.big);
     }
   }
@@ -192,7 +199,8 @@ size_t pass_surrogate(std::string_view s, const Undecodable& fault, std::string&
   const size_t end = fault.begin + static_cast<size_t>(bytes);
   if (end > s.size()) return 0;
   size_t at = fault.begin;
-  if (narrow && (static_cast<uint8_t>(s[at]) != 0xED || (s[at + 1] & 0xC0) != 0x80 || (s[at + 2] & 0xC0) != 0x80)) return 0;
+  if (narrow && (static_cast<uint8_t>(s[at]) != 0xED || (s[at + 1] & 0xC0) != 0x80 || (s[at + 2] & 0xC0) != 0x80))
+    return 0;
   const bool big = name.find("-be") != name.npos;
   const uint32_t c = narrow ? decode_utf8(s, at) : unit_at(s, at, bytes, big);
   if (!is_surrogate(c)) return 0;
@@ -237,8 +245,7 @@ size_t ascii_run(std::string_view s) {
   return n;
 }
 
-std::string decode_utf8_bytes(Vm& vm, std::string_view s, const Value& object,
-                              std::string_view errors) {
+std::string decode_utf8_bytes(Vm& vm, std::string_view s, const Value& object, std::string_view errors) {
   std::string out;
   check_text_room(s.size());
   out.reserve(s.size());
@@ -260,8 +267,7 @@ std::string decode_utf8_bytes(Vm& vm, std::string_view s, const Value& object,
   return out;
 }
 
-std::string decode_bytewise(Vm& vm, std::string_view s, const Value& object, bool ascii,
-                            std::string_view errors) {
+std::string decode_bytewise(Vm& vm, std::string_view s, const Value& object, bool ascii, std::string_view errors) {
   std::string out;
   check_text_room(s.size());
   Patience patience;
@@ -304,7 +310,8 @@ std::string decode_wide(Vm& vm, std::string_view s, const Value& object, WideFor
     if (first == (form.bytes == 2 ? 0xFFFEu : 0xFFFE0000u)) form.big = true, i = step;
     if (first == 0xFEFF) i = step;
   }
-  if (form.mark) form.name = form.bytes == 2 ? (form.big ? "utf-16-be" : "utf-16-le") : form.big ? "utf-32-be" : "utf-32-le";
+  if (form.mark)
+    form.name = form.bytes == 2 ? (form.big ? "utf-16-be" : "utf-16-le") : form.big ? "utf-32-be" : "utf-32-le";
   std::string out;
   Patience patience;
   Undecodable fault{};
@@ -344,8 +351,7 @@ std::string copy_text(std::string_view view) {
   return out;
 }
 
-std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
-                        std::string_view errors) {
+std::string encode_text(Vm& vm, const Value& text, std::string_view encoding, std::string_view errors) {
   const EncodingRow& row = encoding_named(vm, encoding);
   switch (row.encoding) {
     case Encoding::Utf8: return encode_utf8(vm, text, errors);
@@ -356,8 +362,7 @@ std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
   }
 }
 
-std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding,
-                         std::string_view errors) {
+std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding, std::string_view errors) {
   const EncodingRow& row = encoding_named(vm, encoding);
   const std::string& s = cast<BytesObject>(bytes)->data;
   switch (row.encoding) {

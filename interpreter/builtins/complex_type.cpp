@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/vm/big_numbers.h"
 #include "interpreter/value/complex.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -25,8 +25,7 @@ ComplexNumber positive_power(ComplexNumber x, int64_t n) {
 ComplexNumber polar_power(Vm& vm, ComplexNumber a, ComplexNumber b) {
   if (b.re == 0 && b.im == 0) return {1, 0};
   if (a.re == 0 && a.im == 0) {
-    if (b.im != 0 || b.re < 0)
-      raise(vm, vm.exceptions().ZeroDivisionError, "0.0 to a negative or complex power");
+    if (b.im != 0 || b.re < 0) raise(vm, vm.exceptions().ZeroDivisionError, "0.0 to a negative or complex power");
     return {0, 0};
   }
   const double magnitude = std::hypot(a.re, a.im), angle = std::atan2(a.im, a.re);
@@ -40,8 +39,7 @@ ComplexNumber polar_power(Vm& vm, ComplexNumber a, ComplexNumber b) {
 
 bool is_equal(const Value& self, const Value& other) {
   const ComplexNumber z = self_of(self);
-  if (const auto* right = try_cast<ComplexObject>(other))
-    return z.re == right->number.re && z.im == right->number.im;
+  if (const auto* right = try_cast<ComplexObject>(other)) return z.re == right->number.re && z.im == right->number.im;
   if (is_big(other)) return z.im == 0 && !std::isnan(z.re) && compare_big_float(other, z.re) == 0;
   return z.im == 0 && number_compare(CompareOp::Eq, Value::real(z.re), other);
 }
@@ -150,8 +148,9 @@ Value parse_complex(Vm& vm, const Value& v) {
   bool ok = true;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') digits += text[i];
-    else ok = ok && i > 0 && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i - 1])) &&
-              std::isdigit(static_cast<unsigned char>(text[i + 1]));
+    else
+      ok = ok && i > 0 && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i - 1])) &&
+           std::isdigit(static_cast<unsigned char>(text[i + 1]));
   }
   ComplexNumber z;
   if (!ok) raise_value_error(vm, "could not convert string to complex: " + repr(vm, v));
@@ -161,8 +160,8 @@ Value parse_complex(Vm& vm, const Value& v) {
 
 ComplexNumber argument(Vm& vm, const Value& v, const char* which, const char* kinds) {
   if (const std::optional<ComplexNumber> z = to_complex(vm, v)) return *z;
-  raise_type_error(vm, std::string("complex() ") + which + " argument must be a " + kinds + ", not '" +
-                           type_name(vm, v) + "'");
+  raise_type_error(
+      vm, std::string("complex() ") + which + " argument must be a " + kinds + ", not '" + type_name(vm, v) + "'");
 }
 
 // Of a script class.
@@ -341,8 +340,7 @@ ComplexNumber complex_power(Vm& vm, ComplexNumber a, ComplexNumber b) {
   } else {
     power = polar_power(vm, a, b);
   }
-  if (std::isinf(power.re) || std::isinf(power.im))
-    raise(vm, vm.exceptions().OverflowError, "complex exponentiation");
+  if (std::isinf(power.re) || std::isinf(power.im)) raise(vm, vm.exceptions().OverflowError, "complex exponentiation");
   return power;
 }
 
@@ -351,7 +349,7 @@ void init_complex_type(Vm& vm) {
   TypeSlots& slots = type.slots();
   slots.construct = complex_construct;
   slots.destroy = [](Vm& vm, Object* o) {
-    o->type->type_flags & kScriptClass ? destroy_as<ComplexInstance>(vm, o) : destroy_as<ComplexObject>(vm, o);
+    o->type->type_flags& kScriptClass ? destroy_as<ComplexInstance>(vm, o) : destroy_as<ComplexObject>(vm, o);
   };
   slots.traverse = traverse_instance;
   slots.clear = clear_instance;

@@ -52,8 +52,8 @@ Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
 void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value& value) {
   Type* type = cast<Type>(self);
   if (!(type->type_flags & kScriptClass))
-    raise_type_error(vm, "cannot set '" + std::string(name->view()) +
-                             "' attribute of immutable type '" + type->name + "'");
+    raise_type_error(vm,
+                     "cannot set '" + std::string(name->view()) + "' attribute of immutable type '" + type->name + "'");
   const Value* meta = lookup_in_type(type->type, name);
   bool plain = name->view() == "__doc__" || name->view() == "__module__";
   if (meta && is_kind(*meta, Kind::NativeProperty) && !plain) {
@@ -80,8 +80,7 @@ void type_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
 }
 
 Value type_construct(Vm& vm, Type* type, Args& args) {
-  if (type == vm.types().type && args.count == 1 && !args.keyword_count)
-    return Value(type_of(vm, args[0]));
+  if (type == vm.types().type && args.count == 1 && !args.keyword_count) return Value(type_of(vm, args[0]));
   if (args.count != 3) raise_type_error(vm, "type() takes 1 or 3 arguments");
   ClassRequest request;
   text_of(vm, args[0], "type.__new__() argument 1");
@@ -94,8 +93,7 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
     request.bases.push_back(base);
   }
   DictObject* dict = try_cast<DictObject>(args[2]);
-  if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
-                                      type_name(vm, args[2]));
+  if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " + type_name(vm, args[2]));
   Local<DictObject> names = make_dict(vm);
   names->table.copy_from(dict->table);
   if (Frame* frame = vm.current_frame(); frame && !dict_get(vm, dict, "__module__"))
@@ -105,9 +103,7 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
     request.keywords.emplace_back(args.keyword_names[i], args.keyword_values[i]);
   return type == vm.types().type ? build_class(vm, request) : make_class(vm, type, request);
 }
-Value type_call(Vm& vm, const Value& self, Args& args) {
-  return construct(vm, cast<Type>(self), args);
-}
+Value type_call(Vm& vm, const Value& self, Args& args) { return construct(vm, cast<Type>(self), args); }
 
 Value type_repr(Vm& vm, const Value& self) {
   Type* type = cast<Type>(self);
@@ -131,9 +127,7 @@ std::string new_type_name(Vm& vm, const Value& self, const Value& value, const c
 void type_name_set(Vm& vm, const Value& self, const Value& value) {
   cast<Type>(self)->name = new_type_name(vm, self, value, "__name__");
 }
-Value type_qualname_get(Vm& vm, const Value& self) {
-  return str_value(vm, cast<Type>(self)->qualified_name);
-}
+Value type_qualname_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->qualified_name); }
 void type_qualname_set(Vm& vm, const Value& self, const Value& value) {
   cast<Type>(self)->qualified_name = new_type_name(vm, self, value, "__qualname__");
 }
@@ -226,8 +220,7 @@ Value object_new(Vm& vm, Args& a) {
 }
 
 StrObject* attribute_name(Vm& vm, const Value& v) {
-  if (!is_kind(v, Kind::Str))
-    raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
+  if (!is_kind(v, Kind::Str)) raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
   return intern(vm, cast<StrObject>(v)).get();
 }
 
@@ -245,9 +238,7 @@ Value object_getattribute(Vm& vm, Args& a) {
   if (!v) raise_attribute_error(vm, a[0], name);
   return v;
 }
-Value object_eq(Vm& vm, Args& a) {
-  return a[0].is(a[1]) ? Value::boolean(true) : vm.not_implemented();
-}
+Value object_eq(Vm& vm, Args& a) { return a[0].is(a[1]) ? Value::boolean(true) : vm.not_implemented(); }
 Value object_ne(Vm& vm, Args& a) {
   const auto equal = type_of(vm, a[0])->slots.compare;
   Value r = equal ? equal(vm, CompareOp::Eq, a[0], a[1]) : object_eq(vm, a);
@@ -255,28 +246,22 @@ Value object_ne(Vm& vm, Args& a) {
 }
 Value object_order(Vm& vm, Args&) { return vm.not_implemented(); }
 Value object_str(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
-Value object_format(Vm& vm, Args& a) {
-  return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format_spec")));
-}
+Value object_format(Vm& vm, Args& a) { return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format_spec"))); }
 Value object_init_subclass(Vm& vm, Args& a) {
-  if (a.keyword_count)
-    raise_type_error(vm, cast<Type>(a[0])->name + ".__init_subclass__() takes no keyword arguments");
+  if (a.keyword_count) raise_type_error(vm, cast<Type>(a[0])->name + ".__init_subclass__() takes no keyword arguments");
   return Value::none();
 }
 Value object_class(Vm& vm, const Value& self) { return Value(type_of(vm, self)); }
 void object_set_class(Vm& vm, const Value& self, const Value& value) {
   Type* type = try_cast<Type>(value);
-  if (!type)
-    raise_type_error(vm, "__class__ must be set to a class, not '" + type_name(vm, value) +
-                             "' object");
+  if (!type) raise_type_error(vm, "__class__ must be set to a class, not '" + type_name(vm, value) + "' object");
   if (!(type->type_flags & kScriptClass))
-    raise_type_error(vm,
-                     "__class__ assignment only supported for mutable types or ModuleType subclasses");
+    raise_type_error(vm, "__class__ assignment only supported for mutable types or ModuleType subclasses");
   Object* o = self.is_object() ? self.object() : nullptr;
   if (!o || !(o->type->type_flags & kScriptClass) || !(type->type_flags & kScriptClass) ||
       type->layout != o->type->layout || type->instance_offset != o->type->instance_offset)
-    raise_type_error(vm, "__class__ assignment: '" + type->name +
-                             "' object layout differs from '" + type_name(vm, self) + "'");
+    raise_type_error(
+        vm, "__class__ assignment: '" + type->name + "' object layout differs from '" + type_name(vm, self) + "'");
   note_store(vm, o, Value());
   Local<DictObject> attributes = attribute_dict(vm, o);
   ++type->reference_count;
@@ -288,8 +273,7 @@ void object_set_class(Vm& vm, const Value& self, const Value& value) {
   if (--old->reference_count == 0) destroy_object(old);
 }
 Value object_dict(Vm& vm, const Value& self) {
-  if (!self.is_object() || !instance_state(self.object()) ||
-      (self.object()->type->type_flags & kSlotsOnly))
+  if (!self.is_object() || !instance_state(self.object()) || (self.object()->type->type_flags & kSlotsOnly))
     raise_attribute_error(vm, self, vm.names().dict);
   return attribute_dict(vm, self.object()).take();
 }
@@ -340,11 +324,9 @@ Value dir_of(Vm& vm, const Value& v) {
   } else {
     if (v.is_object())
       if (InstanceState* state = instance_state(v.object()); state && state->shape) {
-        if (state->shape->dictionary_mode())
-          list_of_keys(vm, cast<DictObject>(state->slots[0]), names);
+        if (state->shape->dictionary_mode()) list_of_keys(vm, cast<DictObject>(state->slots[0]), names);
         else
-          for (uint32_t i = 0; i < state->shape->size(); ++i)
-            set_add(vm, names, Value(state->shape->name(i)));
+          for (uint32_t i = 0; i < state->shape->size(); ++i) set_add(vm, names, Value(state->shape->name(i)));
       }
     Type* type = is_kind(v, Kind::Type) ? cast<Type>(v) : type_of(vm, v);
     for (Type* t : type->mro) list_of_keys(vm, t->attributes, names);
@@ -361,8 +343,7 @@ void init_core_types(Vm& vm) {
   t.dict = bootstrap_type(vm, "dict", t.object, Kind::Dict);
   t.str = bootstrap_type(vm, "str", t.object, Kind::Str);
   t.tuple = bootstrap_type(vm, "tuple", t.object, Kind::Tuple);
-  t.native_function =
-      bootstrap_type(vm, "builtin_function_or_method", t.object, Kind::NativeFunction);
+  t.native_function = bootstrap_type(vm, "builtin_function_or_method", t.object, Kind::NativeFunction);
   t.native_property = bootstrap_type(vm, "getset_descriptor", t.object, Kind::NativeProperty);
   t.class_method = bootstrap_type(vm, "classmethod", t.object, Kind::ClassMethod);
   t.static_method = bootstrap_type(vm, "staticmethod", t.object, Kind::StaticMethod);
@@ -432,8 +413,7 @@ void init_object_methods(Vm& vm) {
   Local<NativeFunction> make_object = make_raw_native(vm, "__new__", object_new);
   make_object->owner = "object";
   object.attribute("__new__", make_object.take());
-  Local<WrappedMethod> hook =
-      vm.heap().make<WrappedMethod>(vm.types().class_method, Kind::ClassMethod);
+  Local<WrappedMethod> hook = vm.heap().make<WrappedMethod>(vm.types().class_method, Kind::ClassMethod);
   hook->function = make_raw_native(vm, "__init_subclass__", object_init_subclass).take();
   object.attribute("__init_subclass__", hook.take());
   publish_slots(vm, vm.types().object);

@@ -50,8 +50,8 @@ void property_bind_set(Vm& vm, const Value& self, const Value& instance, const V
   const Value& f = value ? p->setter : p->deleter;
   if (!f || f.is_none())
     raise(vm, vm.exceptions().AttributeError,
-          "property " + property_name(vm, self) + "of '" + type_of(vm, instance)->qualified_name +
-              "' object has no " + (value ? "setter" : "deleter"));
+          "property " + property_name(vm, self) + "of '" + type_of(vm, instance)->qualified_name + "' object has no " +
+              (value ? "setter" : "deleter"));
   if (value) call(vm, f, {instance, value});
   else call(vm, f, {instance});
 }
@@ -69,11 +69,12 @@ void property_initialize(Vm& vm, const Value& self, Args& args) {
   p->deleter = v[2];
   p->doc = v[3];
   if (!p->doc.is_none() || p->getter.is_none()) return;
-  // The getter's: of the class of a script in front of what the class says of itself; that of a function's code is made when
-  // somebody asks for it.
+  // The getter's: of the class of a script in front of what the class says of itself; that of a function's code is made
+  // when somebody asks for it.
   if (p->kind == Kind::Native) {
     StrObject* name = intern(vm, "__doc__").get();
-    if (const Value doc = find_attribute(vm, p->getter, name); doc && !doc.is_none()) set_attribute(vm, self, name, doc);
+    if (const Value doc = find_attribute(vm, p->getter, name); doc && !doc.is_none())
+      set_attribute(vm, self, name, doc);
   } else if (is_kind(p->getter, Kind::Function)) {
     p->doc = cast<FunctionObject>(p->getter)->doc;
   }
@@ -193,9 +194,7 @@ Value class_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) 
   if (is_kind(f, Kind::Property)) return bind_attribute(vm, f, Value(owner), owner);
   return make_bound_method(vm, f, Value(owner));
 }
-Value static_call(Vm& vm, const Value& self, Args& args) {
-  return call(vm, wrapped_of(self)->function, args);
-}
+Value static_call(Vm& vm, const Value& self, Args& args) { return call(vm, wrapped_of(self)->function, args); }
 template <Kind kind>
 Value wrapped_construct(Vm& vm, Type* type, Args&) {
   if (type->type_flags & kScriptClass) return vm.heap().make<WrappedInstance>(type).take();
@@ -204,8 +203,8 @@ Value wrapped_construct(Vm& vm, Type* type, Args&) {
 template <Kind kind>
 void wrapped_initialize(Vm& vm, const Value& self, Args& args) {
   if (args.count != 1 || args.keyword_count)
-    raise_type_error(vm, std::string(kind == Kind::ClassMethod ? "classmethod" : "staticmethod") + " expected 1 argument, got " +
-                             std::to_string(args.count));
+    raise_type_error(vm, std::string(kind == Kind::ClassMethod ? "classmethod" : "staticmethod") +
+                             " expected 1 argument, got " + std::to_string(args.count));
   wrapped_of(self)->function = args[0];
 }
 Value wrapped_function(Vm&, const Value& v) { return wrapped_of(v)->function; }
@@ -258,10 +257,8 @@ void set_super(Vm& vm, SuperObject* s, Type* start, const Value& self) {
   s->self = self;
   Type* own = type_of(vm, self);
   if (own->is_subtype_of(start)) s->self_type = own;
-  else if (is_kind(self, Kind::Type) && cast<Type>(self)->is_subtype_of(start))
-    s->self_type = cast<Type>(self);
-  else
-    raise_type_error(vm, "super(type, obj): obj must be an instance or subtype of type");
+  else if (is_kind(self, Kind::Type) && cast<Type>(self)->is_subtype_of(start)) s->self_type = cast<Type>(self);
+  else raise_type_error(vm, "super(type, obj): obj must be an instance or subtype of type");
 }
 
 // The first parameter of the running function; it may have moved into a cell.
@@ -271,8 +268,7 @@ Value first_argument(Frame* frame) {
   Value v = frame->registers[0];
   if (!v)
     for (uint32_t r = code.cell_begin; r < code.cell_end; ++r)
-      if (r < code.register_names.size() && code.register_names[r] == code.register_names[0])
-        v = frame->registers[r];
+      if (r < code.register_names.size() && code.register_names[r] == code.register_names[0]) v = frame->registers[r];
   if (is_kind(v, Kind::Cell)) v = Value(cast<CellObject>(v)->content);
   return v;
 }
@@ -317,7 +313,8 @@ Value super_construct(Vm& vm, Type* type, Args& args) {
 Value super_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
   auto* s = cast<SuperObject>(self);
   if (instance.is_undefined() || instance.is_none() || s->self_type || !s->start) return self;
-  if (self.object()->type != vm.types().super) return call(vm, Value(self.object()->type), {s->start.value(), instance});
+  if (self.object()->type != vm.types().super)
+    return call(vm, Value(self.object()->type), {s->start.value(), instance});
   Local<SuperObject> made = vm.heap().make<SuperObject>(vm.types().super);
   set_super(vm, made.get(), s->start.get(), instance);
   return made.take();
@@ -340,7 +337,7 @@ Value make_member(Vm& vm, std::string_view name, Type* owner) {
 static void init_super_type(Vm& vm) {
   TypeBuilder s(vm, "super", Kind::Super);
   s.slots().destroy = [](Vm& vm, Object* o) {
-    o->type->type_flags & kScriptClass ? destroy_as<SuperInstance>(vm, o) : destroy_as<SuperObject>(vm, o);
+    o->type->type_flags& kScriptClass ? destroy_as<SuperInstance>(vm, o) : destroy_as<SuperObject>(vm, o);
   };
   s.slots().traverse = super_traverse;
   s.slots().get_attribute = super_get;
@@ -350,9 +347,7 @@ static void init_super_type(Vm& vm) {
   s.slots().clear = clear_instance;
   s.allow_subclasses(offset_of(&SuperInstance::state));
   s.slots().repr = super_repr;
-  s.getter("__thisclass__", super_start)
-      .getter("__self__", super_self)
-      .getter("__self_class__", super_self_class);
+  s.getter("__thisclass__", super_start).getter("__self__", super_self).getter("__self_class__", super_self_class);
   VmAccess::types(vm).super = s.finish();
 }
 

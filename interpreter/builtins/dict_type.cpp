@@ -32,12 +32,12 @@ void update_from_pairs(Vm& vm, DictObject* dict, const Value& pairs) {
   for_each(vm, pairs, [&](const Value& pair) {
     const TypeSlots& slots = type_of(vm, pair)->slots;
     if (!slots.iterate && !slots.get_item)
-      raise_type_error(vm, "cannot convert dictionary update sequence element #" +
-                               std::to_string(n) + " to a sequence");
+      raise_type_error(vm,
+                       "cannot convert dictionary update sequence element #" + std::to_string(n) + " to a sequence");
     Local<TupleObject> items = to_tuple(vm, pair);
     if (items->size != 2)
-      raise_value_error(vm, "dictionary update sequence element #" + std::to_string(n) +
-                                " has length " + std::to_string(items->size) + "; 2 is required");
+      raise_value_error(vm, "dictionary update sequence element #" + std::to_string(n) + " has length " +
+                                std::to_string(items->size) + "; 2 is required");
     dict_set(vm, dict, items->items[0], items->items[1]);
     ++n;
     return true;
@@ -62,16 +62,14 @@ void update_dict(Vm& vm, DictObject* dict, const Value& source) {
   }
   update_from_pairs(vm, dict, source);
 }
-// An OrderedDict whose class stores items in a way of its own hears of each; a plain dict's class does not, as in Python.
+// An OrderedDict whose class stores items in a way of its own hears of each; a plain dict's class does not, as in
+// Python.
 bool hears_of_items(Vm& vm, const Type* type) {
   return (type->type_flags & kScriptClass) && type->slots.set_item != vm.types().dict->slots.set_item &&
          lookup_in_type(const_cast<Type*>(type), intern(vm, "_hears_of_items"));
 }
-void update_with_call(Vm& vm, const Value& self, const Value* source, uint32_t count, Args& args,
-                      const char* name) {
-  if (count > 1)
-    raise_type_error(vm, std::string(name) + " expected at most 1 argument, got " +
-                             std::to_string(count));
+void update_with_call(Vm& vm, const Value& self, const Value* source, uint32_t count, Args& args, const char* name) {
+  if (count > 1) raise_type_error(vm, std::string(name) + " expected at most 1 argument, got " + std::to_string(count));
   if (hears_of_items(vm, type_of(vm, self))) {
     Local<DictObject> all = make_dict(vm);
     if (count) update_dict(vm, all, *source);
@@ -107,8 +105,7 @@ Value dict_repr(Vm& vm, const Value& self) {
   return out.str();
 }
 Value dict_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
-  if (!is_kind(a, Kind::Dict) || !is_kind(b, Kind::Dict) ||
-      (op != CompareOp::Eq && op != CompareOp::Ne))
+  if (!is_kind(a, Kind::Dict) || !is_kind(b, Kind::Dict) || (op != CompareOp::Eq && op != CompareOp::Ne))
     return vm.not_implemented();
   vm.check_native_stack();
   Local<DictObject> x(dict_of(a)), y(dict_of(b));
@@ -146,12 +143,9 @@ void dict_set_item(Vm& vm, const Value& self, const Value& key, const Value& val
 void dict_delete_item(Vm& vm, const Value& self, const Value& key) {
   if (!dict_remove(vm, dict_of(self), key)) raise_key_error(vm, key);
 }
-bool dict_contains(Vm& vm, const Value& self, const Value& key) {
-  return dict_of(self)->table.find(vm, key) >= 0;
-}
+bool dict_contains(Vm& vm, const Value& self, const Value& key) { return dict_of(self)->table.find(vm, key) >= 0; }
 Value dict_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
-  if (op != BinaryOp::BitOr || !is_kind(a, Kind::Dict) || !is_kind(b, Kind::Dict))
-    return vm.not_implemented();
+  if (op != BinaryOp::BitOr || !is_kind(a, Kind::Dict) || !is_kind(b, Kind::Dict)) return vm.not_implemented();
   Local<DictObject> r = make_dict(vm);
   r->table.copy_from(dict_of(a)->table);
   update_dict(vm, r, b);
@@ -180,8 +174,8 @@ struct DictIterator final : NativeIterator {
   Local<DictObject> dict;
   Part part = Part::Keys;
   static constexpr size_t kChanged = SIZE_MAX;  // it stays an error
-  uint32_t place = 0;         // the next one; in reverse the one behind it
-  size_t size = 0, left = 0;  // entries at the beginning, and of those still to come
+  uint32_t place = 0;                           // the next one; in reverse the one behind it
+  size_t size = 0, left = 0;                    // entries at the beginning, and of those still to come
   bool reverse = false;
   bool next(Vm& vm, Value& out) override {
     if (!dict) return false;
@@ -241,12 +235,8 @@ Value make_dict_iterator(Vm& vm, DictObject* dict, Part part, bool reverse = fal
   it->place = reverse ? dict->table.used() : dict->table.first();
   return it.take();
 }
-Value dict_iterate(Vm& vm, const Value& self) {
-  return make_dict_iterator(vm, dict_of(self), Part::Keys);
-}
-Value dict_reversed(Vm& vm, Args& a) {
-  return make_dict_iterator(vm, dict_of(a[0]), Part::Keys, true);
-}
+Value dict_iterate(Vm& vm, const Value& self) { return make_dict_iterator(vm, dict_of(self), Part::Keys); }
+Value dict_reversed(Vm& vm, Args& a) { return make_dict_iterator(vm, dict_of(a[0]), Part::Keys, true); }
 
 DictView* view_of(const Value& v) { return cast<DictView>(v); }
 template <Part part>
@@ -261,9 +251,7 @@ Value make_view(Vm& vm, Args& a) {
 Value view_iterate(Vm& vm, const Value& self) {
   return make_dict_iterator(vm, view_of(self)->dict, view_of(self)->part);
 }
-Value view_reversed(Vm& vm, Args& a) {
-  return make_dict_iterator(vm, view_of(a[0])->dict, view_of(a[0])->part, true);
-}
+Value view_reversed(Vm& vm, Args& a) { return make_dict_iterator(vm, view_of(a[0])->dict, view_of(a[0])->part, true); }
 int64_t view_length(Vm&, const Value& v) { return static_cast<int64_t>(view_of(v)->dict->table.size()); }
 bool view_contains(Vm& vm, const Value& self, const Value& item) {
   DictView* view = view_of(self);
@@ -308,8 +296,7 @@ Value view_intersection(Vm& vm, const Value& a, const Value& b) {
   return both.take();
 }
 Value view_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
-  bool known = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor ||
-               op == BinaryOp::Sub;
+  bool known = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor || op == BinaryOp::Sub;
   if (!known) return vm.not_implemented();
   if (op == BinaryOp::BitAnd) return view_intersection(vm, a, b);
   return binary(vm, op, set_from(vm, a).value(), set_from(vm, b).value());
@@ -411,8 +398,7 @@ Type* make_view_type(Vm& vm, const char* name) {
   b.slots().hash = nullptr;
   if (std::string_view(name) != "dict_values") b.attribute("__hash__", Value::none());
   b.method("__reversed__", "self", view_reversed);
-  if (std::string_view(name) != "dict_values")
-    b.method("isdisjoint", "self, other, /", view_isdisjoint);
+  if (std::string_view(name) != "dict_values") b.method("isdisjoint", "self, other, /", view_isdisjoint);
   return b.finish();
 }
 

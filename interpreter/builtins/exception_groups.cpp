@@ -62,13 +62,9 @@ Value exceptions(Vm&, const Value& self) {
   const auto* group = cast<ExceptionObject>(self);
   return group->group ? group->group->items[1] : Value::none();
 }
-void read_only(Vm& vm, const Value&, const Value&) {
-  raise(vm, vm.exceptions().AttributeError, "readonly attribute");
-}
+void read_only(Vm& vm, const Value&, const Value&) { raise(vm, vm.exceptions().AttributeError, "readonly attribute"); }
 
-Value derive(Vm& vm, Args& a) {
-  return call(vm, Value(vm.exceptions().BaseExceptionGroup), {message(vm, a[0]), a[1]});
-}
+Value derive(Vm& vm, Args& a) { return call(vm, Value(vm.exceptions().BaseExceptionGroup), {message(vm, a[0]), a[1]}); }
 Value split(Vm& vm, Args& a) {
   const GroupParts parts = split_group(vm, cast<ExceptionObject>(a[0]), group_condition(vm, a[1]), true);
   const Value pair[] = {parts.match, parts.rest};

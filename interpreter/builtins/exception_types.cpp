@@ -1,7 +1,7 @@
 // The exception classes.
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/value/text_builder.h"
 #include "interpreter/builtins/syntax_error.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/traceback_text.h"
 #include "lang/bytecode/bytecode.h"
 
@@ -36,8 +36,7 @@ Value exception_construct(Vm& vm, Type* type, Args& args) {
   bool os_error = type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2 && args.count <= 5;
   if (!os_error) return make_exception(vm, type, args.span()).take();
   // OSError(number, text, file) becomes the subclass for the number; the file is no part of args.
-  if (type == vm.exceptions().OSError && is_integer_like(args[0]))
-    type = os_error_type(vm, args[0].as_int());
+  if (type == vm.exceptions().OSError && is_integer_like(args[0])) type = os_error_type(vm, args[0].as_int());
   Local<ExceptionObject> e = make_exception(vm, type, args.span());
   settle_os_error(vm, e);
   return e.take();
@@ -94,8 +93,7 @@ std::string unicode_error_text(Vm& vm, ExceptionObject* e) {
     } else {
       size_t offset = byte_offset(cast<StrObject>(object), start);
       uint32_t c = decode_utf8(cast<StrObject>(object)->view(), offset);
-      std::snprintf(text, sizeof text,
-                    c < 0x100 ? " '\\x%02x'" : c < 0x10000 ? " '\\u%04x'" : " '\\U%08x'", c);
+      std::snprintf(text, sizeof text, c < 0x100 ? " '\\x%02x'" : c < 0x10000 ? " '\\u%04x'" : " '\\U%08x'", c);
     }
     what = std::string(text) + " in " + place + std::to_string(start);
   }
@@ -103,8 +101,7 @@ std::string unicode_error_text(Vm& vm, ExceptionObject* e) {
 }
 Value exception_str(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);
-  if (e->type->is_subtype_of(vm.exceptions().SyntaxError))
-    return str_value(vm, syntax_error_text(vm, e));
+  if (e->type->is_subtype_of(vm.exceptions().SyntaxError)) return str_value(vm, syntax_error_text(vm, e));
   if (e->args->size == 0) return str_value(vm, "");
   if (e->args->size == 1) {
     bool key_error = e->type->is_subtype_of(vm.exceptions().KeyError);
@@ -113,8 +110,7 @@ Value exception_str(Vm& vm, const Value& self) {
   if (e->type->is_subtype_of(vm.exceptions().UnicodeError) && e->args->size == 5)
     return str_value(vm, unicode_error_text(vm, e));
   if (e->type->is_subtype_of(vm.exceptions().OSError) && e->args->size == 2) {
-    std::string text = "[Errno " + to_string(vm, e->args->items[0]) + "] " +
-                       to_string(vm, e->args->items[1]);
+    std::string text = "[Errno " + to_string(vm, e->args->items[0]) + "] " + to_string(vm, e->args->items[1]);
     if (e->subject && !e->subject.is_none()) text += ": " + repr(vm, e->subject);
     return str_value(vm, text);
   }
@@ -122,9 +118,7 @@ Value exception_str(Vm& vm, const Value& self) {
 }
 Value or_none(const Value& v) { return v ? v : Value::none(); }
 Value get_args(Vm&, const Value& v) { return exception_of(v)->args.value(); }
-void set_args(Vm& vm, const Value& v, const Value& args) {
-  exception_of(v)->args = to_tuple(vm, args);
-}
+void set_args(Vm& vm, const Value& v, const Value& args) { exception_of(v)->args = to_tuple(vm, args); }
 Value get_cause(Vm&, const Value& v) { return or_none(exception_of(v)->cause); }
 // Raises unless `linked` may stand in the chain of an exception.
 void check_link(Vm& vm, const Value& linked, const char* what) {
@@ -142,9 +136,7 @@ void set_context_value(Vm& vm, const Value& v, const Value& c) {
   exception_of(v)->context = c;
 }
 Value get_suppress(Vm&, const Value& v) { return Value::boolean(exception_of(v)->suppress_context); }
-void set_suppress(Vm& vm, const Value& v, const Value& b) {
-  exception_of(v)->suppress_context = truth(vm, b);
-}
+void set_suppress(Vm& vm, const Value& v, const Value& b) { exception_of(v)->suppress_context = truth(vm, b); }
 Value argument(const Value& v, uint32_t i) {
   ExceptionObject* e = exception_of(v);
   return i < e->args->size ? e->args->items[i] : Value::none();
@@ -155,16 +147,12 @@ Value get_result(Vm&, const Value& v) {
   ExceptionObject* e = exception_of(v);
   return e->subject ? e->subject : argument(v, 0);
 }
-void set_result(Vm&, const Value& v, const Value& value) {
-  exception_of(v)->subject = value ? value : Value::none();
-}
+void set_result(Vm&, const Value& v, const Value& value) { exception_of(v)->subject = value ? value : Value::none(); }
 Value get_name(Vm&, const Value& v) { return or_none(exception_of(v)->name); }
 Value get_subject(Vm&, const Value& v) { return or_none(exception_of(v)->subject); }
 void set_name(Vm&, const Value& v, const Value& value) { exception_of(v)->name = value; }
 void set_subject(Vm&, const Value& v, const Value& value) { exception_of(v)->subject = value; }
-Value os_part(const Value& v, uint32_t i) {
-  return exception_of(v)->args->size >= 2 ? argument(v, i) : Value::none();
-}
+Value os_part(const Value& v, uint32_t i) { return exception_of(v)->args->size >= 2 ? argument(v, i) : Value::none(); }
 Value get_errno(Vm&, const Value& v) { return os_part(v, 0); }
 Value get_strerror(Vm&, const Value& v) { return os_part(v, 1); }
 Value get_start(Vm&, const Value& v) { return argument(v, 2); }
@@ -213,8 +201,7 @@ Value with_traceback(Vm& vm, Args& a) {
   return a[0];
 }
 Value add_note(Vm& vm, Args& a) {
-  if (!is_kind(a[1], Kind::Str))
-    raise_type_error(vm, "note must be a str, not '" + type_name(vm, a[1]) + "'");
+  if (!is_kind(a[1], Kind::Str)) raise_type_error(vm, "note must be a str, not '" + type_name(vm, a[1]) + "'");
   Local<StrObject> name = intern(vm, "__notes__");
   Value notes = get_own_attribute(vm, a[0].object(), name);
   if (!notes) {
@@ -325,9 +312,7 @@ void init_exception_types(Vm& vm) {
   add_builtin(vm, "EnvironmentError", Value(e.OSError));
   TypeBuilder t(vm, "traceback", Kind::Traceback);
   t.slots().destroy = destroy_as<TracebackObject>;
-  t.slots().traverse = [](Object* o, Visitor& visit) {
-    visit(static_cast<TracebackObject*>(o)->exception);
-  };
+  t.slots().traverse = [](Object* o, Visitor& visit) { visit(static_cast<TracebackObject*>(o)->exception); };
   t.getter("tb_next", traceback_next)
       .getter("tb_frame", traceback_frame)
       .getter("tb_lineno", traceback_line)

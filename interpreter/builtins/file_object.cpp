@@ -84,8 +84,7 @@ std::string read_raw_line(Vm& vm, FileObject* f, int64_t limit = -1) {
 
 // More text; false at the end of the file.
 bool feed(Vm& vm, FileObject* f, bool whole) {
-  std::string bytes =
-      whole || f->text.needs_whole_file() ? read_bytes(vm, f, -1) : read_raw_line(vm, f);
+  std::string bytes = whole || f->text.needs_whole_file() ? read_bytes(vm, f, -1) : read_raw_line(vm, f);
   if (bytes.empty()) return false;
   f->text.feed(vm, std::move(bytes));
   return true;

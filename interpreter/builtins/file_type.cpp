@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "interpreter/heap/patience.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/file_object.h"
 #include "interpreter/builtins/patient_stream.h"
 #include "interpreter/builtins/streams.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/surrogates.h"
 
 namespace tsc::interp {
@@ -20,8 +20,8 @@ namespace {
 const char kFileTypes = 0;
 
 struct FileTypes {
-  Type* reader = nullptr;   // of binary files: for reading
-  Type* writer = nullptr;   // for writing
+  Type* reader = nullptr;  // of binary files: for reading
+  Type* writer = nullptr;  // for writing
   Type* both = nullptr;
   Type* unsupported = nullptr;
 };
@@ -53,11 +53,9 @@ OpenMode open_mode(const std::string& mode) {
   return out;
 }
 
-
 void check_mode(Vm& vm, const std::string& mode) {
   const auto repeated = [&](char c) { return std::count(mode.begin(), mode.end(), c) > 1; };
-  if (mode.find_first_not_of("rwabt+x") != std::string::npos ||
-      std::any_of(mode.begin(), mode.end(), repeated))
+  if (mode.find_first_not_of("rwabt+x") != std::string::npos || std::any_of(mode.begin(), mode.end(), repeated))
     raise_value_error(vm, "invalid mode: '" + mode + "'");
   const auto has = [&](char c) { return mode.find(c) != std::string::npos; };
   if (has('b') && has('t')) raise_value_error(vm, "can't have text and binary mode at once");
@@ -65,8 +63,7 @@ void check_mode(Vm& vm, const std::string& mode) {
   const auto accesses = std::count_if(mode.begin(), mode.end(), is_access);
   if (accesses > 1) raise_value_error(vm, "must have exactly one of create/read/write/append mode");
   if (accesses == 0)
-    raise_value_error(vm,
-                      "Must have exactly one of create/read/write/append mode and at most one plus");
+    raise_value_error(vm, "Must have exactly one of create/read/write/append mode and at most one plus");
 }
 
 // The arguments that only text files have; encodings are looked up now.
@@ -74,7 +71,10 @@ void set_text_options(Vm& vm, Args& a, FileObject* f) {
   constexpr const char* kNames[] = {"encoding", "errors", "newline"};
   for (uint32_t i = 0; f->binary && i < 3; ++i)
     if (!a[3 + i].is_none())
-      raise_value_error(vm, std::string("binary mode doesn't take ") + (i == 0 ? "an " : i == 1 ? "an " : "a ") +
+      raise_value_error(vm, std::string("binary mode doesn't take ") +
+                                (i == 0   ? "an "
+                                 : i == 1 ? "an "
+                                          : "a ") +
                                 kNames[i] + " argument");
   if (!a[3].is_none()) {
     f->text.encoding = text_of(vm, a[3], "open() argument 'encoding'");
@@ -92,8 +92,7 @@ std::string path_of(Vm& vm, const Value& given) {
   Value path = given;
   if (!is_kind(path, Kind::Str) && !is_kind(path, Kind::Bytes)) {
     Value method = find_attribute(vm, path, intern(vm, "__fspath__").get());
-    if (!method)
-      raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, path));
+    if (!method) raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, path));
     path = call(vm, method);
   }
   if (is_kind(path, Kind::Bytes)) return from_system(cast<BytesObject>(path)->data);
@@ -110,8 +109,7 @@ Value open(Vm& vm, Args& a) {
   if (a[0].is_int() || a[0].is_bool())
     raise(vm, unsupported_operation(vm), "open() of a file descriptor: files are opened by their path");
   const std::string path = path_of(vm, a[0]);
-  if (!is_kind(a[1], Kind::Str))
-    raise_type_error(vm, "open() argument 'mode' must be str, not " + type_name(vm, a[1]));
+  if (!is_kind(a[1], Kind::Str)) raise_type_error(vm, "open() argument 'mode' must be str, not " + type_name(vm, a[1]));
   const std::string mode(cast<StrObject>(a[1])->view());
   check_mode(vm, mode);
   const OpenMode how = open_mode(mode);
@@ -125,7 +123,7 @@ Value open(Vm& vm, Args& a) {
   f->mode = f->binary && has('+') ? (has('r') || has('w') ? "rb+" : has('x') ? "xb+" : "ab+") : mode;
   set_text_options(vm, a, f);
   const int descriptor = open_patiently(vm, to_system(vm, path), how.flags);
-  struct stat about {};
+  struct stat about{};
   const bool folder = descriptor >= 0 && ::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode);
   if (folder) {
     ::close(descriptor);
@@ -181,8 +179,7 @@ Value write(Vm& vm, Args& a) {
     write_to_file(vm, f, data);
     return Value::integer(static_cast<int64_t>(data.bytes().size()));
   }
-  if (!is_kind(a[1], Kind::Str))
-    raise_type_error(vm, "write() argument must be str, not " + type_name(vm, a[1]));
+  if (!is_kind(a[1], Kind::Str)) raise_type_error(vm, "write() argument must be str, not " + type_name(vm, a[1]));
   const std::string_view text = cast<StrObject>(a[1])->view();
   write_to_file(vm, f, text);
   bool ascii;
@@ -236,8 +233,7 @@ Value truncate(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], true);
   if (!f->file) raise(vm, unsupported_operation(vm), "truncate");
   const int64_t size = a[1].is_none() ? position_of(vm, f) : to_index(vm, a[1]);
-  if (std::fflush(f->file) != 0 || ::ftruncate(::fileno(f->file), size) != 0)
-    raise_os_error(vm, errno, f->name);
+  if (std::fflush(f->file) != 0 || ::ftruncate(::fileno(f->file), size) != 0) raise_os_error(vm, errno, f->name);
   return Value::integer(size);
 }
 Value enter(Vm& vm, Args& a) {
@@ -262,7 +258,7 @@ Value fileno(Vm& vm, Args& a) {
   if (descriptor < 0) raise(vm, unsupported_operation(vm), "fileno");
   return Value::integer(descriptor);
 }
-template <bool FileObject::*flag>
+template <bool FileObject::* flag>
 Value flag_of(Vm& vm, Args& a) {
   if (file_of(a[0])->closed) raise_value_error(vm, "I/O operation on closed file.");
   return Value::boolean(file_of(a[0])->*flag);
@@ -377,9 +373,7 @@ bool is_standard_stream(const Value& v, Stream stream) {
   return file_of(v)->standard == (stream == Stream::Out ? StandardStream::Out : StandardStream::Error);
 }
 
-Type* unsupported_operation(Vm& vm) {
-  return file_types(vm).unsupported;
-}
+Type* unsupported_operation(Vm& vm) { return file_types(vm).unsupported; }
 
 void init_file_type(Vm& vm) {
   vm.extension(&kFileTypes) = std::make_shared<FileTypes>();
@@ -389,11 +383,9 @@ void init_file_type(Vm& vm) {
   types.writer = make_file_type(vm, "BufferedWriter", false);
   types.both = make_file_type(vm, "BufferedRandom", false);
   VmAccess::types(vm).file = make_file_type(vm, "TextIOWrapper", true);
-  add_builtin(vm, "open",
-              make_native(vm, "open",
-                          "file, mode='r', buffering=-1, encoding=None, errors=None, newline=None",
-                          open)
-                  .take());
+  add_builtin(
+      vm, "open",
+      make_native(vm, "open", "file, mode='r', buffering=-1, encoding=None, errors=None, newline=None", open).take());
 }
 
 }  // namespace tsc::interp

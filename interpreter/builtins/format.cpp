@@ -17,9 +17,7 @@ struct FormatSpec {
   int64_t width = 0, precision = -1;
 };
 
-[[noreturn]] void bad_spec(const std::string& message) {
-  throw Error(ErrorKind::ValueError, message);
-}
+[[noreturn]] void bad_spec(const std::string& message) { throw Error(ErrorKind::ValueError, message); }
 
 int64_t parse_number(std::string_view s, size_t& i) {
   int64_t n = 0;
@@ -35,14 +33,15 @@ void check_grouping(const FormatSpec& spec, std::string_view type_name) {
   const char type = spec.type ? spec.type : type_name == "str" ? 's' : 'd';
   bool any = std::string_view("defgEFG%").find(type) != std::string_view::npos;
   bool underscore = spec.grouping == '_' && std::string_view("boxX").find(type) != std::string_view::npos;
-  if (!any && !underscore)
-    bad_spec(std::string("Cannot specify '") + spec.grouping + "' with '" + type + "'.");
+  if (!any && !underscore) bad_spec(std::string("Cannot specify '") + spec.grouping + "' with '" + type + "'.");
 }
 
 FormatSpec parse_spec(std::string_view s, const char* type_name) {
   FormatSpec spec;
   size_t i = 0;
-  auto is_align = [&](size_t at) { return at < s.size() && std::string_view("<>=^").find(s[at]) != std::string_view::npos; };
+  auto is_align = [&](size_t at) {
+    return at < s.size() && std::string_view("<>=^").find(s[at]) != std::string_view::npos;
+  };
   if (!s.empty()) {
     size_t after = 0;
     decode_utf8(s, after);
@@ -121,14 +120,13 @@ std::string pad_text(std::string body, int64_t body_width, const FormatSpec& spe
 
 // sign + prefix + digits + rest, with '=' padding behind the prefix. `rest` begins at the point or the
 // exponent: separators go into the digits only.
-std::string finish_number(bool negative, std::string_view prefix, std::string digits,
-                          std::string_view rest, const FormatSpec& spec, size_t group_every) {
+std::string finish_number(bool negative, std::string_view prefix, std::string digits, std::string_view rest,
+                          const FormatSpec& spec, size_t group_every) {
   std::string head;
   if (negative) head = "-";
   else if (spec.sign == '+' || spec.sign == ' ') head = std::string(1, spec.sign);
   head += prefix;
-  const bool grouped = spec.grouping && !digits.empty() &&
-                       std::isxdigit(static_cast<unsigned char>(digits[0]));
+  const bool grouped = spec.grouping && !digits.empty() && std::isxdigit(static_cast<unsigned char>(digits[0]));
   if (grouped && spec.align == '=' && spec.fill == "0") {
     // Zero padding takes part in the grouping.
     for (;; digits = "0" + digits) {
@@ -222,13 +220,13 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
     int precision = static_cast<int>(std::max<int64_t>(spec.precision, 1));
     if (std::isfinite(value) && exponent >= -4 && exponent < precision && exponent + 1 == precision)
       digits = scientific.substr(0, 1), digits = float_digits(magnitude, spec, 'e', precision - 1);
-    else
-      digits = float_digits(magnitude, spec, 'g', precision);
+    else digits = float_digits(magnitude, spec, 'g', precision);
     if (std::isfinite(value) && digits.find_first_of(".e") == std::string::npos) digits += ".0";
   } else {
     digits = float_digits(magnitude, spec, lower, static_cast<int>(spec.precision < 0 ? 6 : spec.precision));
   }
-  if (spec.no_negative_zero && std::isfinite(value) && digits.find_first_of("123456789") == std::string::npos) negative = false;
+  if (spec.no_negative_zero && std::isfinite(value) && digits.find_first_of("123456789") == std::string::npos)
+    negative = false;
   if (upper)
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   size_t end = 0;
@@ -301,8 +299,7 @@ std::string format_text(std::string_view value, std::string_view text) {
   if (spec.sign)
     bad_spec(spec.sign == ' ' ? "Space not allowed in string format specifier"
                               : "Sign not allowed in string format specifier");
-  if (spec.no_negative_zero)
-    bad_spec("Negative zero coercion (z) not allowed in string format specifier");
+  if (spec.no_negative_zero) bad_spec("Negative zero coercion (z) not allowed in string format specifier");
   if (spec.alternate) bad_spec("Alternate form (#) not allowed in string format specifier");
   if (spec.align == '=' && !spec.zero) bad_spec("'=' alignment not allowed in string format specifier");
   if (spec.align == '=') spec.align = '<';
@@ -333,12 +330,10 @@ std::string format(Vm& vm, const Value& v, std::string_view spec) {
   auto slot = type_of(vm, v)->slots.format;
   if (slot) {
     Value text = guarded([&] { return slot(vm, v, make_str(vm, spec)); });
-    if (!is_kind(text, Kind::Str))
-      raise_type_error(vm, "__format__ must return a str, not " + type_name(vm, text));
+    if (!is_kind(text, Kind::Str)) raise_type_error(vm, "__format__ must return a str, not " + type_name(vm, text));
     return std::string(cast<StrObject>(text)->view());
   }
-  if (!spec.empty())
-    raise_type_error(vm, "unsupported format string passed to " + type_name(vm, v) + ".__format__");
+  if (!spec.empty()) raise_type_error(vm, "unsupported format string passed to " + type_name(vm, v) + ".__format__");
   return to_string(vm, v);
 }
 

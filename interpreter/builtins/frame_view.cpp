@@ -20,7 +20,8 @@ Value frame_code(Vm&, const Value& v) { return view_of(v)->code; }
 Value frame_line(Vm&, const Value& v) { return Value::integer(view_of(v)->line); }
 Value frame_globals(Vm& vm, const Value& v) {
   if (!view_of(v)->globals)
-    raise(vm, vm.exceptions().AttributeError, "the frame has ended, and its globals are not kept; use the function's __globals__");
+    raise(vm, vm.exceptions().AttributeError,
+          "the frame has ended, and its globals are not kept; use the function's __globals__");
   return view_of(v)->globals;
 }
 Value frame_back(Vm&, const Value& v) { return view_of(v)->back ? view_of(v)->back : Value::none(); }

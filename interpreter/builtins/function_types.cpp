@@ -2,9 +2,9 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
-#include "interpreter/vm/threads.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/threads.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
@@ -63,8 +63,7 @@ Value bind_function(Vm& vm, const Value& self, const Value& instance, Type*) {
 }
 Value function_repr(Vm& vm, const Value& self) {
   auto* f = cast<FunctionObject>(self);
-  return str_value(vm, "<function " + std::string(f->qualified_name->view()) + " at " +
-                           address_of(f) + ">");
+  return str_value(vm, "<function " + std::string(f->qualified_name->view()) + " at " + address_of(f) + ">");
 }
 Value function_get(Vm& vm, const Value& self, StrObject* name) {
   auto* f = cast<FunctionObject>(self);
@@ -75,8 +74,7 @@ Value function_get(Vm& vm, const Value& self, StrObject* name) {
 void function_set(Vm& vm, const Value& self, StrObject* name, const Value& value) {
   auto* f = cast<FunctionObject>(self);
   const Value* found = lookup_in_type(f->type, name);
-  if (found && is_kind(*found, Kind::NativeProperty))
-    return generic_set_attribute(vm, self, name, value);
+  if (found && is_kind(*found, Kind::NativeProperty)) return generic_set_attribute(vm, self, name, value);
   note_store(vm, f, Value(name));
   if (!f->attributes) f->attributes = make_dict(vm);
   dict_set(vm, f->attributes, intern(vm, name).take(), value);
@@ -86,8 +84,7 @@ void function_delete(Vm& vm, const Value& self, StrObject* name) {
   const Value* found = lookup_in_type(f->type, name);
   if (found && is_kind(*found, Kind::NativeProperty)) return generic_delete_attribute(vm, self, name);
   note_store(vm, f, Value(name));
-  if (!f->attributes || !dict_remove(vm, f->attributes, Value(name)))
-    raise_attribute_error(vm, self, name);
+  if (!f->attributes || !dict_remove(vm, f->attributes, Value(name))) raise_attribute_error(vm, self, name);
 }
 
 Value function_name(Vm&, const Value& v) { return cast<FunctionObject>(v)->name.value(); }
@@ -100,9 +97,7 @@ void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
   if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__qualname__ must be set to a string object");
   cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
 }
-Value function_doc(Vm& vm, const Value& v) {
-  return doc_of(vm, cast<FunctionObject>(v));
-}
+Value function_doc(Vm& vm, const Value& v) { return doc_of(vm, cast<FunctionObject>(v)); }
 void function_set_doc(Vm&, const Value& v, const Value& doc) {
   cast<FunctionObject>(v)->doc = doc ? doc : Value::none();
 }
@@ -123,9 +118,7 @@ Value function_dict(Vm& vm, const Value& v) {
   if (!f->attributes) f->attributes = make_dict(vm);
   return f->attributes.value();
 }
-Value function_annotations(Vm& vm, const Value& v) {
-  return annotations_of_function(vm, cast<FunctionObject>(v));
-}
+Value function_annotations(Vm& vm, const Value& v) { return annotations_of_function(vm, cast<FunctionObject>(v)); }
 void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
   const bool none = !value || value.is_none();
   if (!none && !is_kind(value, Kind::Dict)) raise_type_error(vm, "__annotations__ must be set to a dict object");
@@ -159,9 +152,11 @@ Value function_construct(Vm& vm, Type*, Args& args) {
   auto* globals = try_cast<DictObject>(given[1]);
   if (!globals) raise_type_error(vm, "function() argument 'globals' must be dict, not " + type_name(vm, given[1]));
   if (!given[2].is_none() && !is_kind(given[2], Kind::Str)) raise_type_error(vm, "arg 3 (name) must be None or string");
-  if (!given[3].is_none() && !is_kind(given[3], Kind::Tuple)) raise_type_error(vm, "arg 4 (defaults) must be None or tuple");
+  if (!given[3].is_none() && !is_kind(given[3], Kind::Tuple))
+    raise_type_error(vm, "arg 4 (defaults) must be None or tuple");
   const Value module_name = dict_get(vm, globals, "__name__");
-  Local<ModuleObject> module = make_module(vm, is_kind(module_name, Kind::Str) ? cast<StrObject>(module_name)->view() : "builtins");
+  Local<ModuleObject> module =
+      make_module(vm, is_kind(module_name, Kind::Str) ? cast<StrObject>(module_name)->view() : "builtins");
   module->globals = Local<DictObject>(globals);
   Local<FunctionObject> function = make_function(vm, code, module);
   function->closure = closure_from(vm, given[4], code->code->whole());
@@ -183,15 +178,13 @@ Value function_kwdefaults(Vm& vm, const Value& v) {
   Local<DictObject> dict = make_dict(vm);
   for (size_t i = 0; i < f->keyword_defaults.size(); ++i)
     if (f->keyword_defaults[i])
-      dict_set(vm, dict, Value(f->code->parameter_names[parameters.positional + i].get()),
-               f->keyword_defaults[i]);
+      dict_set(vm, dict, Value(f->code->parameter_names[parameters.positional + i].get()), f->keyword_defaults[i]);
   return dict->table.size() ? dict.take() : Value::none();
 }
 void function_set_defaults(Vm& vm, const Value& v, const Value& value) {
   auto* f = cast<FunctionObject>(v);
   const bool none = !value || value.is_none();
-  if (!none && !is_kind(value, Kind::Tuple))
-    raise_type_error(vm, "__defaults__ must be set to a tuple object");
+  if (!none && !is_kind(value, Kind::Tuple)) raise_type_error(vm, "__defaults__ must be set to a tuple object");
   note_store(vm, f, Value());
   std::vector<Value> old = std::move(f->defaults);
   f->defaults.clear();
@@ -200,15 +193,13 @@ void function_set_defaults(Vm& vm, const Value& v, const Value& value) {
 void function_set_kwdefaults(Vm& vm, const Value& v, const Value& value) {
   auto* f = cast<FunctionObject>(v);
   const bool none = !value || value.is_none();
-  if (!none && !is_kind(value, Kind::Dict))
-    raise_type_error(vm, "__kwdefaults__ must be set to a dict object");
+  if (!none && !is_kind(value, Kind::Dict)) raise_type_error(vm, "__kwdefaults__ must be set to a dict object");
   note_store(vm, f, Value());
   prepare_code(vm, f->code);
   const lang::ParameterList& parameters = f->code->code->parameters;
   std::vector<Value> fresh(parameters.keyword_only);
   for (uint32_t i = 0; !none && i < parameters.keyword_only; ++i)
-    fresh[i] = dict_get(vm, cast<DictObject>(value),
-                        Value(f->code->parameter_names[parameters.positional + i].get()));
+    fresh[i] = dict_get(vm, cast<DictObject>(value), Value(f->code->parameter_names[parameters.positional + i].get()));
   std::swap(f->keyword_defaults, fresh);
 }
 Value function_globals(Vm&, const Value& v) { return cast<FunctionObject>(v)->module->globals.value(); }
@@ -223,8 +214,7 @@ Value function_closure(Vm& vm, const Value& v) {
 // --- native functions, bound methods ----------------------------------------------------------------
 
 Value bind_native(Vm& vm, const Value& self, const Value& instance, Type*) {
-  return instance && cast<NativeFunction>(self)->is_method ? make_bound_method(vm, self, instance)
-                                                           : self;
+  return instance && cast<NativeFunction>(self)->is_method ? make_bound_method(vm, self, instance) : self;
 }
 Value native_repr(Vm& vm, const Value& self) {
   auto* f = cast<NativeFunction>(self);
@@ -253,9 +243,8 @@ void method_clear(Vm&, Object* o) {
 Value method_repr(Vm& vm, const Value& self) {
   auto* m = cast<BoundMethod>(self);
   if (auto* native = try_cast<NativeFunction>(m->function))
-    return str_value(vm, "<built-in method " + native->name + " of " + type_name(vm, m->self) +
-                             " object at " + (m->self.is_object() ? address_of(m->self.object())
-                                                                   : std::string("0x0")) + ">");
+    return str_value(vm, "<built-in method " + native->name + " of " + type_name(vm, m->self) + " object at " +
+                             (m->self.is_object() ? address_of(m->self.object()) : std::string("0x0")) + ">");
   std::string name = "?";
   if (auto* f = try_cast<FunctionObject>(m->function)) name = std::string(f->qualified_name->view());
   return str_value(vm, "<bound method " + name + " of " + repr(vm, m->self) + ">");
@@ -268,8 +257,7 @@ Value method_get(Vm& vm, const Value& self, StrObject* name) {
   return get_attribute(vm, cast<BoundMethod>(self)->function, name);
 }
 Value method_construct(Vm& vm, Type*, Args& args) {
-  if (args.count != 2)
-    raise_type_error(vm, "method expected 2 arguments, got " + std::to_string(args.count));
+  if (args.count != 2) raise_type_error(vm, "method expected 2 arguments, got " + std::to_string(args.count));
   if (args[1].is_none()) raise_type_error(vm, "self must not be None");
   return make_bound_method(vm, args[0], args[1]);
 }
@@ -296,13 +284,11 @@ void code_traverse(Object* o, Visitor& visit) {
 }
 Value code_repr(Vm& vm, const Value& v) {
   auto* c = cast<CodeObject>(v);
-  return str_value(vm, "<code object " + c->code->name + ", file \"" + std::string(c->code->file()) +
-                           "\", line " + std::to_string(c->code->first_line) + ">");
+  return str_value(vm, "<code object " + c->code->name + ", file \"" + std::string(c->code->file()) + "\", line " +
+                           std::to_string(c->code->first_line) + ">");
 }
 Value code_name(Vm&, const Value& v) { return cast<CodeObject>(v)->name.value(); }
-Value code_argcount(Vm&, const Value& v) {
-  return Value::integer(cast<CodeObject>(v)->code->parameters.positional);
-}
+Value code_argcount(Vm&, const Value& v) { return Value::integer(cast<CodeObject>(v)->code->parameters.positional); }
 Value code_varnames(Vm& vm, const Value& v) {
   std::vector<Value> names;
   prepare_code(vm, cast<CodeObject>(v));
@@ -341,17 +327,13 @@ Value code_freevars(Vm& vm, const Value& v) {
   return make_tuple(vm, names).take();
 }
 Value code_filename(Vm& vm, const Value& v) { return str_value(vm, cast<CodeObject>(v)->code->file()); }
-Value code_firstline(Vm&, const Value& v) {
-  return Value::integer(cast<CodeObject>(v)->code->first_line);
-}
+Value code_firstline(Vm&, const Value& v) { return Value::integer(cast<CodeObject>(v)->code->first_line); }
 Value code_flags(Vm&, const Value& v) {
   const lang::CodeObject& c = *cast<CodeObject>(v)->code;
   return Value::integer((c.parameters.has_varargs ? 4 : 0) | (c.parameters.has_varkwargs ? 8 : 0) |
                         (c.is_generator ? 32 : 0));
 }
-Value code_kwonly(Vm&, const Value& v) {
-  return Value::integer(cast<CodeObject>(v)->code->parameters.keyword_only);
-}
+Value code_kwonly(Vm&, const Value& v) { return Value::integer(cast<CodeObject>(v)->code->parameters.keyword_only); }
 
 void cell_traverse(Object* o, Visitor& visit) { visit(static_cast<CellObject*>(o)->content); }
 void cell_clear(Vm&, Object* o) { static_cast<CellObject*>(o)->content.reset(); }
@@ -363,8 +345,7 @@ Value cell_contents(Vm& vm, const Value& v) {
 
 // types.ModuleType(name, doc=None): a module that no import knows.
 Value module_construct(Vm& vm, Type*, Args& args) {
-  if (args.count == 0)
-    raise_type_error(vm, "module() missing required argument 'name' (pos 1)");
+  if (args.count == 0) raise_type_error(vm, "module() missing required argument 'name' (pos 1)");
   if (!is_kind(args[0], Kind::Str))
     raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, args[0]));
   Local<ModuleObject> module = make_module(vm, cast<StrObject>(args[0])->view());
@@ -384,8 +365,7 @@ Value module_get(Vm& vm, const Value& self, StrObject* name) {
   auto* m = cast<ModuleObject>(self);
   if (Value v = dict_get(vm, m->globals, Value(name))) return v;
   if (Value v = generic_get_attribute(vm, self, name)) return v;
-  if (Value hook = dict_get(vm, m->globals, Value(vm.names().getattr.get())))
-    return call(vm, hook, {Value(name)});
+  if (Value hook = dict_get(vm, m->globals, Value(vm.names().getattr.get()))) return call(vm, hook, {Value(name)});
   return Value();
 }
 void module_set(Vm& vm, const Value& self, StrObject* name, const Value& value) {

@@ -8,8 +8,8 @@
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/value/surrogates.h"
-#include "interpreter/vm/iteration.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 #include "lang/bytecode/bytecode.h"
 
@@ -140,8 +140,7 @@ Value repr_(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
 Value ascii_(Vm& vm, Args& a) { return str_value(vm, ascii(vm, a[0])); }
 Value hash_(Vm& vm, Args& a) { return Value::integer(static_cast<int64_t>(hash(vm, a[0]))); }
 Value id(Vm&, Args& a) {
-  return Value::integer(a[0].is_object() ? static_cast<int64_t>(
-                                               reinterpret_cast<uintptr_t>(a[0].object()))
+  return Value::integer(a[0].is_object() ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(a[0].object()))
                                          : a[0].as_int() * 16 + static_cast<int64_t>(a[0].tag()));
 }
 Value callable(Vm& vm, Args& a) {
@@ -158,8 +157,7 @@ Value isinstance(Vm& vm, Args& a) { return Value::boolean(is_instance_of(vm, a[0
 Value issubclass(Vm& vm, Args& a) { return Value::boolean(is_subclass_of(vm, a[0], a[1])); }
 
 Local<StrObject> attribute_name(Vm& vm, const Value& v) {
-  if (!is_kind(v, Kind::Str))
-    raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
+  if (!is_kind(v, Kind::Str)) raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
   return intern(vm, cast<StrObject>(v));
 }
 Value getattr(Vm& vm, Args& a) {
@@ -168,9 +166,7 @@ Value getattr(Vm& vm, Args& a) {
   Value v = find_attribute(vm, a[0], name);
   return v ? v : a[2];
 }
-Value hasattr(Vm& vm, Args& a) {
-  return Value::boolean(bool(find_attribute(vm, a[0], attribute_name(vm, a[1]))));
-}
+Value hasattr(Vm& vm, Args& a) { return Value::boolean(bool(find_attribute(vm, a[0], attribute_name(vm, a[1])))); }
 Value setattr(Vm& vm, Args& a) {
   set_attribute(vm, a[0], attribute_name(vm, a[1]), a[2]);
   return Value::none();
@@ -209,12 +205,9 @@ Value extreme(Vm& vm, Args& args, const char* name, CompareOp op) {
     std::string_view k = args.keyword_names[i]->view();
     if (k == "key") key = args.keyword_values[i];
     else if (k == "default") fallback = args.keyword_values[i];
-    else
-      raise_type_error(vm, std::string(name) + "() got an unexpected keyword argument '" +
-                               std::string(k) + "'");
+    else raise_type_error(vm, std::string(name) + "() got an unexpected keyword argument '" + std::string(k) + "'");
   }
-  if (args.count == 0)
-    raise_type_error(vm, std::string(name) + " expected at least 1 argument, got 0");
+  if (args.count == 0) raise_type_error(vm, std::string(name) + " expected at least 1 argument, got 0");
   Value best, best_key;
   auto consider = [&](const Value& v) {
     Value k = key.is_none() ? v : call(vm, key, {v});
@@ -226,8 +219,8 @@ Value extreme(Vm& vm, Args& args, const char* name, CompareOp op) {
   };
   if (args.count > 1) {
     if (fallback)
-      raise_type_error(vm, std::string("Cannot specify a default for ") + name +
-                               "() with multiple positional arguments");
+      raise_type_error(vm,
+                       std::string("Cannot specify a default for ") + name + "() with multiple positional arguments");
     for (uint32_t i = 0; i < args.count; ++i) consider(args[i]);
   } else {
     for_each(vm, args[0], consider);
@@ -241,8 +234,7 @@ Value max_(Vm& vm, Args& a) { return extreme(vm, a, "max", CompareOp::Gt); }
 
 Value sum(Vm& vm, Args& a) {
   Value total = a[1];
-  if (is_kind(total, Kind::Str))
-    raise_type_error(vm, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (is_kind(total, Kind::Str)) raise_type_error(vm, "sum() can't sum strings [use ''.join(seq) instead]");
   for_each(vm, a[0], [&](const Value& v) {
     total = binary(vm, BinaryOp::Add, total, v);
     return true;
@@ -285,14 +277,16 @@ Value divmod(Vm& vm, Args& a) {
   const auto may_divide = [](const Value& v) {
     return v.is_object() && !is_kind(v, Kind::Str) && !is_kind(v, Kind::Complex);
   };
-  const auto has_method = [&](const Value& v, const char* name) { return lookup_in_type(type_of(vm, v), intern(vm, name)); };
+  const auto has_method = [&](const Value& v, const char* name) {
+    return lookup_in_type(type_of(vm, v), intern(vm, name));
+  };
   const bool refused = !numbers && (has_method(a[0], "__divmod__") || has_method(a[1], "__rdivmod__"));
   const bool divisible = numbers || (!refused && (may_divide(a[0]) || may_divide(a[1])));
   if (!divisible)
-    raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) +
-                             "' and '" + type_name(vm, a[1]) + "'");
-  return make_tuple(vm, std::vector<Value>{binary(vm, BinaryOp::FloorDiv, a[0], a[1]),
-                                           binary(vm, BinaryOp::Mod, a[0], a[1])})
+    raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) + "' and '" +
+                             type_name(vm, a[1]) + "'");
+  return make_tuple(
+             vm, std::vector<Value>{binary(vm, BinaryOp::FloorDiv, a[0], a[1]), binary(vm, BinaryOp::Mod, a[0], a[1])})
       .take();
 }
 // With a modulus: of classes the first operand's alone is asked, as in Python.
@@ -307,8 +301,7 @@ Value power_with_modulus(Vm& vm, const Value& base, const Value& exponent, const
   for (const Value* v : operands)
     if (is_kind(*v, Kind::Complex)) raise_value_error(vm, "complex modulo");
   for (const Value* v : operands)
-    if (v->is_float())
-      raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
+    if (v->is_float()) raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
   for (const Value* v : operands)
     if (!type_of(vm, *v)->is_subtype_of(integer))
       raise_type_error(vm, "unsupported operand type(s) for ** or pow(): '" + type_name(vm, base) + "', '" +
@@ -340,14 +333,16 @@ Value ord(Vm& vm, Args& a) {
   if (is_byte_string(a[0])) {
     const std::string_view data = byte_string(a[0]);
     if (data.size() == 1) return Value::integer(static_cast<uint8_t>(data[0]));
-    return return_error(vm, vm.exceptions().TypeError, "ord() expected a character, but string of length " + std::to_string(data.size()) + " found");
+    return return_error(vm, vm.exceptions().TypeError,
+                        "ord() expected a character, but string of length " + std::to_string(data.size()) + " found");
   }
   if (!is_kind(a[0], Kind::Str))
-    return return_error(vm, vm.exceptions().TypeError, "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
+    return return_error(vm, vm.exceptions().TypeError,
+                        "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
   auto* s = cast<StrObject>(a[0]);
   if (s->length != 1)
-    return return_error(vm, vm.exceptions().TypeError, "ord() expected a character, but string of length " +
-                             std::to_string(s->length) + " found");
+    return return_error(vm, vm.exceptions().TypeError,
+                        "ord() expected a character, but string of length " + std::to_string(s->length) + " found");
   size_t offset = 0;
   return Value::integer(decode_utf8(s->view(), offset));
 }
@@ -360,9 +355,7 @@ Value chr(Vm& vm, Args& a) {
   append_utf8(text, static_cast<uint32_t>(c));
   return str_value(vm, text);
 }
-Value format_(Vm& vm, Args& a) {
-  return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format() argument 2")));
-}
+Value format_(Vm& vm, Args& a) { return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format() argument 2"))); }
 template <char kind>
 Value in_base(Vm& vm, Args& a) {
   const Value v = whole_of(vm, a[0]);
@@ -374,7 +367,8 @@ Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<Ce
 Value locals(Vm& vm, Args&) {
   Frame* frame = vm.current_frame();
   if (!frame) return make_dict(vm).take();
-  const bool is_function = frame->code->code->kind != lang::CodeKind::ClassBody && frame->code->code->kind != lang::CodeKind::Module;
+  const bool is_function =
+      frame->code->code->kind != lang::CodeKind::ClassBody && frame->code->code->kind != lang::CodeKind::Module;
   if (frame->extra && !is_function) return frame->extra;  // a class body's namespace, that of exec
   const lang::CodeObject& code = *frame->code->code;
   Local<DictObject> dict = make_dict(vm);
@@ -520,19 +514,17 @@ void add_builtin(Vm& vm, std::string_view name, const Value& value) {
 }
 
 bool is_refused_builtin(std::string_view name) {
-  return std::any_of(std::begin(kRefused), std::end(kRefused),
-                     [&](const Refused& row) { return row.name == name; });
+  return std::any_of(std::begin(kRefused), std::end(kRefused), [&](const Refused& row) { return row.name == name; });
 }
 
 void init_builtin_functions(Vm& vm) {
   for (const Row& row : kFunctions) {
-    Local<NativeFunction> f = row.signature ? make_native(vm, row.name, row.signature, row.code)
-                                            : make_raw_native(vm, row.name, row.code);
+    Local<NativeFunction> f =
+        row.signature ? make_native(vm, row.name, row.signature, row.code) : make_raw_native(vm, row.name, row.code);
     add_builtin(vm, row.name, f.take());
   }
   add_text_functions(vm);
-  for (const Refused& row : kRefused)
-    add_builtin(vm, row.name, make_raw_native(vm, row.name, refuse).take());
+  for (const Refused& row : kRefused) add_builtin(vm, row.name, make_raw_native(vm, row.name, refuse).take());
   add_builtin(vm, "__debug__", Value::boolean(true));
 }
 

@@ -61,7 +61,8 @@ Value generator_next_method(Vm& vm, Args& a) {
 // The instance of a class and a value, which is one already, the arguments in a tuple, or the only argument.
 Value exception_from(Vm& vm, const Value& cls, const Value& value) {
   if (!cast<Type>(cls)->is_subtype_of(vm.exceptions().BaseException))
-    raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " + type_name(vm, cls));
+    raise_type_error(vm,
+                     "exceptions must be classes or instances deriving from BaseException, not " + type_name(vm, cls));
   if (value.is_none()) return call(vm, cls);
   if (type_of(vm, value)->is_subtype_of(cast<Type>(cls))) return value;
   if (auto* arguments = try_cast<TupleObject>(value)) {
@@ -85,8 +86,8 @@ Value generator_throw_method(Vm& vm, Args& a) {
     raise_type_error(vm, "instance exception may not have a separate value");
   }
   if (!is_kind(e, Kind::Exception))
-    raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " +
-                             type_name(vm, e));
+    raise_type_error(vm,
+                     "exceptions must be classes or instances deriving from BaseException, not " + type_name(vm, e));
   Value out;
   if (!generator_throw(vm, generator_of(a[0]), Local<ExceptionObject>(cast<ExceptionObject>(e)), out))
     stop_iteration(vm, out);
@@ -132,8 +133,7 @@ void generator_set_qualname(Vm& vm, const Value& v, const Value& given) {
 }
 Value generator_repr(Vm& vm, const Value& self) {
   auto* g = generator_of(self);
-  return str_value(vm, "<generator object " + std::string(g->qualified_name->view()) + " at " +
-                           address_of(g) + ">");
+  return str_value(vm, "<generator object " + std::string(g->qualified_name->view()) + " at " + address_of(g) + ">");
 }
 
 }  // namespace

@@ -63,17 +63,13 @@ struct Zip final : NativeIterator {
     return true;
   }
   void check_lengths(Vm& vm, size_t ended) {
-    auto arguments = [](size_t n) {
-      return n == 1 ? std::string("argument 1") : "arguments 1-" + std::to_string(n);
-    };
+    auto arguments = [](size_t n) { return n == 1 ? std::string("argument 1") : "arguments 1-" + std::to_string(n); };
     if (ended > 0)
-      raise_value_error(vm, "zip() argument " + std::to_string(ended + 1) + " is shorter than " +
-                                arguments(ended));
+      raise_value_error(vm, "zip() argument " + std::to_string(ended + 1) + " is shorter than " + arguments(ended));
     Value item;
     for (size_t i = 1; i < iterators.size(); ++i)
       if (iterate_next(vm, iterators[i], item))
-        raise_value_error(vm, "zip() argument " + std::to_string(i + 1) + " is longer than " +
-                                  arguments(i));
+        raise_value_error(vm, "zip() argument " + std::to_string(i + 1) + " is longer than " + arguments(i));
   }
   void traverse(Visitor& visit) override {
     for (const Value& v : iterators) visit(v);
@@ -97,8 +93,7 @@ struct Zip final : NativeIterator {
 Value zip_construct(Vm& vm, Type* type, Args& args) {
   Local<Zip> z = make_iterator<Zip>(vm, type);
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
-    if (args.keyword_names[i]->view() != "strict")
-      raise_type_error(vm, "zip() takes no keyword arguments but strict");
+    if (args.keyword_names[i]->view() != "strict") raise_type_error(vm, "zip() takes no keyword arguments but strict");
     z->strict = truth(vm, args.keyword_values[i]);
   }
   for (uint32_t i = 0; i < args.count; ++i) z->iterators.push_back(iterate(vm, args[i]));
@@ -149,8 +144,7 @@ struct Filter final : NativeIterator {
   Value arguments(Vm& vm) const override { return make_tuple(vm, {function, iterator}).take(); }
 };
 Value filter_construct(Vm& vm, Type* type, Args& args) {
-  if (args.count != 2)
-    raise_type_error(vm, "filter expected 2 arguments, got " + std::to_string(args.count));
+  if (args.count != 2) raise_type_error(vm, "filter expected 2 arguments, got " + std::to_string(args.count));
   Local<Filter> f = make_iterator<Filter>(vm, type);
   f->function = args[0];
   f->iterator = iterate(vm, args[1]);
@@ -183,8 +177,7 @@ struct Enumerate final : NativeIterator {
 Value enumerate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, start=0");
   std::vector<Value> v;
-  if (!args.count && !args.keyword_count)
-    raise_type_error(vm, "enumerate() missing required argument 'iterable'");
+  if (!args.count && !args.keyword_count) raise_type_error(vm, "enumerate() missing required argument 'iterable'");
   kSignature.bind(vm, "enumerate", args, v);
   Local<Enumerate> e = make_iterator<Enumerate>(vm, type);
   e->iterator = iterate(vm, v[0]);
@@ -217,17 +210,14 @@ struct Reversed final : NativeIterator {
   }
 };
 Value reversed_construct(Vm& vm, Type* type, Args& args) {
-  if (args.count != 1)
-    raise_type_error(vm, "reversed expected 1 argument, got " + std::to_string(args.count));
+  if (args.count != 1) raise_type_error(vm, "reversed expected 1 argument, got " + std::to_string(args.count));
   const Value& v = args[0];
   Type* of = type_of(vm, v);
   const Value* method = lookup_in_type(of, vm.names().reversed);
   bool own_list = is_kind(v, Kind::List) && method && is_kind(*method, Kind::NativeFunction);
-  if (method && !own_list)
-    return call(vm, bind_attribute(vm, *method, v, of));
+  if (method && !own_list) return call(vm, bind_attribute(vm, *method, v, of));
   const bool sequence = of->slots.get_item && (of->slots.length || (of->type_flags & kScriptClass));
-  if (!sequence || is_kind(v, Kind::Dict))
-    raise_type_error(vm, "'" + of->name + "' object is not reversible");
+  if (!sequence || is_kind(v, Kind::Dict)) raise_type_error(vm, "'" + of->name + "' object is not reversible");
   Local<Reversed> r = make_iterator<Reversed>(vm, type);
   r->sequence = v;
   r->left = own_list ? static_cast<int64_t>(cast<ListObject>(v)->items.size()) : length(vm, v);
@@ -254,7 +244,8 @@ const char kCallIterator = 0;
 }  // namespace
 
 NativeIterator* as_native_iterator(const Vm& vm, const Value& v) {
-  if (!is_kind(v, Kind::Iterator) || !v.object()->type->slots.next || v.object()->type->type_flags & kScriptClass) return nullptr;
+  if (!is_kind(v, Kind::Iterator) || !v.object()->type->slots.next || v.object()->type->type_flags & kScriptClass)
+    return nullptr;
   const Types& types = vm.types();
   const Type* type = v.object()->type;
   const bool is_simple = type == types.range_iterator || type == types.list_iterator || type == types.tuple_iterator;
@@ -306,22 +297,19 @@ Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel) {
 void init_iterators(Vm& vm) {
   Types& t = VmAccess::types(vm);
   t.range_iterator = sequence_iterator<RangeIterator>(vm, "range_iterator", range_next, nullptr);
-  t.list_iterator = sequence_iterator<ListIterator>(
-      vm, "list_iterator", list_next,
-      [](Object* o, Visitor& visit) { visit(static_cast<ListIterator*>(o)->list.get()); });
-  t.tuple_iterator = sequence_iterator<TupleIterator>(
-      vm, "tuple_iterator", tuple_next,
-      [](Object* o, Visitor& visit) { visit(static_cast<TupleIterator*>(o)->tuple.get()); });
-  vm.extension(&kCallIterator) =
-      std::make_shared<Type*>(make_iterator_type<CallIterator>(vm, "callable_iterator"));
+  t.list_iterator = sequence_iterator<ListIterator>(vm, "list_iterator", list_next, [](Object* o, Visitor& visit) {
+    visit(static_cast<ListIterator*>(o)->list.get());
+  });
+  t.tuple_iterator = sequence_iterator<TupleIterator>(vm, "tuple_iterator", tuple_next, [](Object* o, Visitor& visit) {
+    visit(static_cast<TupleIterator*>(o)->tuple.get());
+  });
+  vm.extension(&kCallIterator) = std::make_shared<Type*>(make_iterator_type<CallIterator>(vm, "callable_iterator"));
   t.iterator = *std::static_pointer_cast<Type*>(vm.extension(&kCallIterator));
   add_builtin(vm, "zip", Value(make_iterator_type<Zip>(vm, "zip", zip_construct)));
   add_builtin(vm, "map", Value(make_iterator_type<Map>(vm, "map", map_construct)));
   add_builtin(vm, "filter", Value(make_iterator_type<Filter>(vm, "filter", filter_construct)));
-  add_builtin(vm, "enumerate",
-              Value(make_iterator_type<Enumerate>(vm, "enumerate", enumerate_construct)));
-  add_builtin(vm, "reversed",
-              Value(make_iterator_type<Reversed>(vm, "reversed", reversed_construct)));
+  add_builtin(vm, "enumerate", Value(make_iterator_type<Enumerate>(vm, "enumerate", enumerate_construct)));
+  add_builtin(vm, "reversed", Value(make_iterator_type<Reversed>(vm, "reversed", reversed_construct)));
 }
 
 }  // namespace tsc::interp

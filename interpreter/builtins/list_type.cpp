@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/vm/big_numbers.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/text_builder.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 
@@ -12,8 +12,7 @@ namespace tsc::interp {
 
 int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* type) {
   if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
-    raise_type_error(vm, std::string(type) + " indices must be integers or slices, not " +
-                             type_name(vm, key));
+    raise_type_error(vm, std::string(type) + " indices must be integers or slices, not " + type_name(vm, key));
   const Value whole = whole_of(vm, key);
   if (is_big(whole)) raise_index_error(vm, "cannot fit '" + type_name(vm, key) + "' into an index-sized integer");
   int64_t i = whole.as_int();
@@ -47,8 +46,7 @@ void add_reprs(Vm& vm, TextBuilder& out, std::span<const Value> items) {
 }
 
 bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b) {
-  if (a.size() != b.size() && (op == CompareOp::Eq || op == CompareOp::Ne))
-    return op == CompareOp::Ne;
+  if (a.size() != b.size() && (op == CompareOp::Eq || op == CompareOp::Ne)) return op == CompareOp::Ne;
   size_t n = std::min(a.size(), b.size());
   for (size_t i = 0; i < n; ++i) {
     vm.hear_stop();
@@ -173,8 +171,7 @@ Value list_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   vm.check_native_stack();
   // Copies: element comparison may run code that changes the lists.
   bool simple = list_of(a)->items.empty() || list_of(b)->items.empty();
-  if (simple)
-    return Value::boolean(sequences_compare(vm, op, list_of(a)->items, list_of(b)->items));
+  if (simple) return Value::boolean(sequences_compare(vm, op, list_of(a)->items, list_of(b)->items));
   const Values x = copy_items(list_of(a)->items), y = copy_items(list_of(b)->items);
   return Value::boolean(sequences_compare(vm, op, x, y));
 }
@@ -208,9 +205,8 @@ void assign_slice(Vm& vm, ListObject* list, SliceObject* slice, const Value& val
     return;
   }
   if (static_cast<int64_t>(source->items.size()) != r.count)
-    raise_value_error(vm, "attempt to assign sequence of size " +
-                              std::to_string(source->items.size()) + " to extended slice of size " +
-                              std::to_string(r.count));
+    raise_value_error(vm, "attempt to assign sequence of size " + std::to_string(source->items.size()) +
+                              " to extended slice of size " + std::to_string(r.count));
   for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step)
     list->items[static_cast<size_t>(i)] = source->items[static_cast<size_t>(k)];
 }
@@ -335,9 +331,7 @@ Value count(Vm& vm, Args& a) {
   }
   return Value::integer(n);
 }
-Value reversed_list(Vm& vm, Args& a) {
-  return call(vm, dict_get(vm, vm.builtins()->globals, "reversed"), {a[0]});
-}
+Value reversed_list(Vm& vm, Args& a) { return call(vm, dict_get(vm, vm.builtins()->globals, "reversed"), {a[0]}); }
 
 Value reverse(Vm& vm, Args& a) {
   note_store(vm, a[0].object(), Value());
@@ -392,8 +386,7 @@ void merge_sort_by(Vm& vm, std::vector<SortItem>& items, const Less& less) {
   buffer.reserve(items.size());
   for (size_t i = 1; i < items.size(); ++i) {  // insertion sort in runs of 8
     vm.poll();
-    for (size_t j = i; j % 8 != 0 && less(items[j].first, items[j - 1].first); --j)
-      std::swap(items[j], items[j - 1]);
+    for (size_t j = i; j % 8 != 0 && less(items[j].first, items[j - 1].first); --j) std::swap(items[j], items[j - 1]);
   }
   for (size_t width = 8; width < items.size(); width *= 2) {
     for (size_t begin = 0; begin + width < items.size(); begin += 2 * width) {
@@ -430,7 +423,8 @@ bool tuple_less(Vm& vm, const Value& a, const Value& b) {
     if (is_number(p) && is_number(q)) {
       if (number_compare(CompareOp::Lt, p, q)) return true;
       if (number_compare(CompareOp::Lt, q, p)) return false;
-    } else if (p.is_object() && q.is_object() && p.object()->type == vm.types().str && q.object()->type == vm.types().str) {
+    } else if (p.is_object() && q.is_object() && p.object()->type == vm.types().str &&
+               q.object()->type == vm.types().str) {
       const int order = cast<StrObject>(p)->view().compare(cast<StrObject>(q)->view());
       if (order != 0) return order < 0;
     }
@@ -448,17 +442,17 @@ void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
     return all([&](const Value& v) { return v.is_object() && v.object()->type == type; });
   };
   // The bytes of UTF-8 have the order of the code points.
-  const auto text_less = [](const Value& a, const Value& b) { return cast<StrObject>(a)->view() < cast<StrObject>(b)->view(); };
+  const auto text_less = [](const Value& a, const Value& b) {
+    return cast<StrObject>(a)->view() < cast<StrObject>(b)->view();
+  };
   if (all([](const Value& v) { return v.is_int(); }))
     merge_sort_by(vm, items, [](const Value& a, const Value& b) { return a.as_int() < b.as_int(); });
   else if (all([](const Value& v) { return v.is_float(); }))
     merge_sort_by(vm, items, [](const Value& a, const Value& b) { return a.as_float() < b.as_float(); });
-  else if (all_of_type(vm.types().str))
-    merge_sort_by(vm, items, text_less);
+  else if (all_of_type(vm.types().str)) merge_sort_by(vm, items, text_less);
   else if (all_of_type(vm.types().tuple))
     merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return tuple_less(vm, a, b); });
-  else
-    merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return less(vm, a, b); });
+  else merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return less(vm, a, b); });
 }
 
 void init_list_type(Vm& vm) {

@@ -49,7 +49,8 @@ std::vector<int64_t> cast_shape(Vm& vm, std::span<const Value> sizes, int64_t it
   std::vector<int64_t> shape;
   int64_t product = 1;
   for (const Value& size : sizes) {
-    if (!is_integer_like(size) && !is_big(size)) raise_type_error(vm, "memoryview.cast(): elements of shape must be integers");
+    if (!is_integer_like(size) && !is_big(size))
+      raise_type_error(vm, "memoryview.cast(): elements of shape must be integers");
     if (compare_ints(size, Value::integer(0)) <= 0)
       raise_value_error(vm, "memoryview.cast(): elements of shape must be integers > 0");
     if (is_big(size) || __builtin_mul_overflow(product, size.as_int(), &product))
@@ -65,15 +66,18 @@ std::span<const Value> sizes_of(Vm& vm, const Value& shape, const MemoryViewObje
   const auto* list = try_cast<ListObject>(shape);
   const auto* tuple = try_cast<TupleObject>(shape);
   if (!list && !tuple) raise_type_error(vm, "shape must be a list or a tuple");
-  const std::span<const Value> sizes = list ? std::span<const Value>(list->items.data(), list->items.size()) : tuple->span();
+  const std::span<const Value> sizes =
+      list ? std::span<const Value>(list->items.data(), list->items.size()) : tuple->span();
   if (sizes.size() > kMaxAxes) raise_value_error(vm, "memoryview: number of dimensions must not exceed 64");
-  if (view->shape.size() != 1 && sizes.size() != 1) raise_type_error(vm, "memoryview: cast must be 1D -> ND or ND -> 1D");
+  if (view->shape.size() != 1 && sizes.size() != 1)
+    raise_type_error(vm, "memoryview: cast must be 1D -> ND or ND -> 1D");
   return sizes;
 }
 
 Value cast_view(Vm& vm, Args& a) {
   const MemoryViewObject* view = usable_view(vm, a[0]);
-  if (!is_kind(a[1], Kind::Str)) raise_type_error(vm, "cast() argument 'format' must be str, not " + type_name(vm, a[1]));
+  if (!is_kind(a[1], Kind::Str))
+    raise_type_error(vm, "cast() argument 'format' must be str, not " + type_name(vm, a[1]));
   if (!view->is_contiguous()) raise_type_error(vm, "memoryview: casts are restricted to C-contiguous views");
   if ((a.has(2) || view->shape.size() != 1) && view->items() == 0)
     raise_type_error(vm, "memoryview: cannot cast view with zeros in shape or strides");
@@ -81,10 +85,13 @@ Value cast_view(Vm& vm, Args& a) {
   const std::string_view text = interp::cast<StrObject>(a[1])->view();
   const ItemFormat* item = native_format(text);
   if (view->item->kind == ItemKind::Character)
-    raise_value_error(vm, "memoryview: source format must be a native single character format prefixed with an optional '@'");
+    raise_value_error(
+        vm, "memoryview: source format must be a native single character format prefixed with an optional '@'");
   if (!item)
-    raise_value_error(vm, "memoryview: destination format must be a native single character format prefixed with an optional '@'");
-  if (!is_byte_format(view->item) && !is_byte_format(item)) raise_type_error(vm, "memoryview: cannot cast between two non-byte formats");
+    raise_value_error(
+        vm, "memoryview: destination format must be a native single character format prefixed with an optional '@'");
+  if (!is_byte_format(view->item) && !is_byte_format(item))
+    raise_type_error(vm, "memoryview: cannot cast between two non-byte formats");
   if (view->bytes() % item->size) raise_type_error(vm, "memoryview: length is not a multiple of itemsize");
   const int64_t items = view->bytes() / item->size;
   std::vector<int64_t> shape{items};
@@ -138,7 +145,8 @@ Value toreadonly(Vm& vm, Args& a) {
 Value release(Vm& vm, Args& a) {
   auto* view = interp::cast<MemoryViewObject>(a[0]);
   if (view->users > 0)
-    raise_buffer_error(vm, "memoryview has " + std::to_string(view->users) + " exported buffer" + (view->users > 1 ? "s" : ""));
+    raise_buffer_error(
+        vm, "memoryview has " + std::to_string(view->users) + " exported buffer" + (view->users > 1 ? "s" : ""));
   note_store(vm, view, Value());
   view->released = true;
   view->exported = Export();
@@ -157,7 +165,9 @@ Value numbers(Vm& vm, const std::vector<int64_t>& numbers) {
 Value get_format(Vm& vm, const Value& v) { return str_value(vm, usable_view(vm, v)->format); }
 Value get_itemsize(Vm& vm, const Value& v) { return Value::integer(usable_view(vm, v)->item->size); }
 Value get_nbytes(Vm& vm, const Value& v) { return Value::integer(usable_view(vm, v)->bytes()); }
-Value get_ndim(Vm& vm, const Value& v) { return Value::integer(static_cast<int64_t>(usable_view(vm, v)->shape.size())); }
+Value get_ndim(Vm& vm, const Value& v) {
+  return Value::integer(static_cast<int64_t>(usable_view(vm, v)->shape.size()));
+}
 Value get_shape(Vm& vm, const Value& v) { return numbers(vm, usable_view(vm, v)->shape); }
 Value get_strides(Vm& vm, const Value& v) { return numbers(vm, usable_view(vm, v)->strides); }
 Value get_suboffsets(Vm& vm, const Value& v) { return usable_view(vm, v), numbers(vm, {}); }

@@ -100,8 +100,7 @@ int64_t whole_index(Vm& vm, const Value& v) {
 char* place_on_axis(Vm& vm, const MemoryViewObject* view, char* from, size_t axis, int64_t index) {
   const int64_t size = view->shape[axis];
   if (index < 0) index += size;
-  if (index < 0 || index >= size)
-    raise_index_error(vm, "index out of bounds on dimension " + std::to_string(axis + 1));
+  if (index < 0 || index >= size) raise_index_error(vm, "index out of bounds on dimension " + std::to_string(axis + 1));
   return from + index * view->strides[axis];
 }
 
@@ -120,16 +119,19 @@ char* place_of(Vm& vm, const MemoryViewObject* view, const Value& key, Use use) 
   if (is_kind(key, Kind::Slice)) return nullptr;
   if (is_index(vm, key)) {
     const int64_t index = whole_index(vm, key);
-    if (rank > 1) refuse(vm, use == Use::Write ? "sub-views are not implemented" : "multi-dimensional sub-views are not implemented");
+    if (rank > 1)
+      refuse(vm,
+             use == Use::Write ? "sub-views are not implemented" : "multi-dimensional sub-views are not implemented");
     return place_on_axis(vm, view, view->data, 0, index);
   }
   if (tuple && all_of(tuple->span(), [&](const Value& v) { return is_index(vm, v); })) {
     if (tuple->size < rank) refuse(vm, "sub-views are not implemented");
     if (tuple->size > rank)
-      raise_type_error(vm, "cannot index " + std::to_string(rank) + "-dimension view with " + std::to_string(tuple->size) +
-                               "-element tuple");
+      raise_type_error(vm, "cannot index " + std::to_string(rank) + "-dimension view with " +
+                               std::to_string(tuple->size) + "-element tuple");
     char* at = view->data;
-    for (size_t axis = 0; axis < rank; ++axis) at = place_on_axis(vm, view, at, axis, whole_index(vm, tuple->items[axis]));
+    for (size_t axis = 0; axis < rank; ++axis)
+      at = place_on_axis(vm, view, at, axis, whole_index(vm, tuple->items[axis]));
     return at;
   }
   if (tuple && all_of(tuple->span(), [](const Value& v) { return is_kind(v, Kind::Slice); }))
@@ -161,7 +163,8 @@ Value view_get(Vm& vm, const Value& self, const Value& key) {
 void assign_slice(Vm& vm, const Value& self, const Value& key, const Value& value) {
   if (cast<MemoryViewObject>(self)->shape.size() != 1)
     refuse(vm, "memoryview slice assignments are currently restricted to ndim = 1");
-  if (!Buffer::is_bytes_like(value)) raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, value) + "'");
+  if (!Buffer::is_bytes_like(value))
+    raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, value) + "'");
   const Local<MemoryViewObject> to = sliced(vm, self, key), from = make_memory_view(vm, value);
   if (to->item != from->item || to->shape != from->shape)
     raise_value_error(vm, "memoryview assignment: lvalue and rvalue have different structures");
@@ -188,7 +191,8 @@ void view_delete(Vm& vm, const Value& self, const Value&) {
 
 // ---- comparison, hash, iteration ------------------------------------------------------------------------
 
-bool equal_items(Vm& vm, const MemoryViewObject* a, const char* at_a, const MemoryViewObject* b, const char* at_b, size_t axis) {
+bool equal_items(Vm& vm, const MemoryViewObject* a, const char* at_a, const MemoryViewObject* b, const char* at_b,
+                 size_t axis) {
   if (axis < a->shape.size()) {
     for (int64_t i = 0; i < a->shape[axis]; ++i)
       if (!equal_items(vm, a, at_a + i * a->strides[axis], b, at_b + i * b->strides[axis], axis + 1)) return false;
@@ -203,13 +207,16 @@ bool equal_views(Vm& vm, const MemoryViewObject* a, const MemoryViewObject* b) {
   if (a->item->kind == ItemKind::Character || b->item->kind == ItemKind::Character) return false;
   const bool same_bits = a->item == b->item && a->item->kind != ItemKind::Float && a->item->kind != ItemKind::Bool;
   if (same_bits && a->is_contiguous() && b->is_contiguous())
-    return std::string_view(a->data, static_cast<size_t>(a->bytes())) == std::string_view(b->data, static_cast<size_t>(b->bytes()));
+    return std::string_view(a->data, static_cast<size_t>(a->bytes())) ==
+           std::string_view(b->data, static_cast<size_t>(b->bytes()));
   return equal_items(vm, a, a->data, b, b->data, 0);
 }
 
 Value compare_views(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   if ((op != CompareOp::Eq && op != CompareOp::Ne) || !Buffer::is_bytes_like(b)) return vm.not_implemented();
-  const auto is_released = [](const Value& v) { return is_kind(v, Kind::MemoryView) && cast<MemoryViewObject>(v)->released; };
+  const auto is_released = [](const Value& v) {
+    return is_kind(v, Kind::MemoryView) && cast<MemoryViewObject>(v)->released;
+  };
   bool same = a.is(b);
   if (!is_released(a) && !is_released(b)) same = equal_views(vm, make_memory_view(vm, a), make_memory_view(vm, b));
   return Value::boolean(same == (op == CompareOp::Eq));
@@ -242,7 +249,8 @@ Value iterate_view(Vm& vm, const Value& self) {
   const MemoryViewObject* view = usable_view(vm, self);
   if (view->shape.empty()) raise_type_error(vm, "invalid indexing of 0-dim memory");
   if (view->shape.size() > 1) refuse(vm, "multi-dimensional sub-views are not implemented");
-  Local<ViewIterator> it = vm.heap().make<ViewIterator>(*std::static_pointer_cast<Type*>(vm.extension(&kViewExtension)));
+  Local<ViewIterator> it =
+      vm.heap().make<ViewIterator>(*std::static_pointer_cast<Type*>(vm.extension(&kViewExtension)));
   it->view = self;
   return it.take();
 }

@@ -160,26 +160,26 @@ Value parse_int(Vm& vm, const Value& text, int64_t base) {
   prefix('x', 16);
   prefix('o', 8);
   prefix('b', 2);
-  bool zero_first = stated == 0 && base == 0 && s.find_first_not_of("0_") != std::string_view::npos &&
-                    s.size() > 1 && s[0] == '0';
+  bool zero_first =
+      stated == 0 && base == 0 && s.find_first_not_of("0_") != std::string_view::npos && s.size() > 1 && s[0] == '0';
   if (base == 0) base = 10;
   std::string digits;
   uint64_t magnitude = 0;
   bool ok = remove_underscores(s, digits) && !digits.empty() && !zero_first;
   if (ok) {
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
-                                        static_cast<int>(base));
+    auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, static_cast<int>(base));
     ok = end == digits.data() + digits.size();
-    bool too_large = error == std::errc::result_out_of_range ||
-                     magnitude > static_cast<uint64_t>(INT64_MAX) + negative;
+    bool too_large = error == std::errc::result_out_of_range || magnitude > static_cast<uint64_t>(INT64_MAX) + negative;
     if (ok && too_large) {
       const size_t first = digits.find_first_not_of('0');
       return int_of_digits(vm, std::string_view(digits).substr(first), static_cast<int>(base), negative);
     }
   }
   if (!ok)
-    return return_error(vm, vm.exceptions().ValueError, "invalid literal for int() with base " +
-                              std::to_string(stated) + ": " + repr(vm, is_kind(text, Kind::Str) ? text : as_bytes(vm, text)));
+    return return_error(vm, vm.exceptions().ValueError,
+                        "invalid literal for int() with base " + std::to_string(stated) + ": " +
+                            repr(vm, is_kind(text, Kind::Str) ? text : as_bytes(vm, text)));
   return Value::integer(static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude));
 }
 
@@ -192,9 +192,9 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   const Value& x = v[0];
   if (v[1]) {
     int64_t base = to_index(vm, v[1]);
-    if (!is_kind(x, Kind::Str) && !is_byte_string(x)) raise_type_error(vm, "int() can't convert non-string with explicit base");
-    if (base != 0 && (base < 2 || base > 36))
-      raise_value_error(vm, "int() base must be >= 2 and <= 36, or 0");
+    if (!is_kind(x, Kind::Str) && !is_byte_string(x))
+      raise_type_error(vm, "int() can't convert non-string with explicit base");
+    if (base != 0 && (base < 2 || base > 36)) raise_value_error(vm, "int() base must be >= 2 and <= 36, or 0");
     return box(vm, type, parse_int(vm, x, base));
   }
   if (is_integer_like(x)) return box(vm, type, Value::integer(x.as_int()));
@@ -203,8 +203,9 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   if (slots.to_int) return box(vm, type, slots.to_int(vm, x));
   if (slots.to_index) return box(vm, type, whole_of(vm, x));
   if (is_number_text(x)) return box(vm, type, parse_int(vm, x, 10));
-  return return_error(vm, vm.exceptions().TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
-                           type_name(vm, x) + "'");
+  return return_error(
+      vm, vm.exceptions().TypeError,
+      "int() argument must be a string, a bytes-like object or a real number, not '" + type_name(vm, x) + "'");
 }
 
 Value parse_float(Vm& vm, const Value& text) {
@@ -241,8 +242,8 @@ Value float_construct(Vm& vm, Type* type, Args& args) {
   const bool converts = slots.to_float || slots.to_index;
   if (!converts && is_number_text(x)) return box(vm, type, parse_float(vm, x));
   if (!converts)
-    return return_error(vm, vm.exceptions().TypeError, "float() argument must be a string or a real number, not '" +
-                             type_name(vm, x) + "'");
+    return return_error(vm, vm.exceptions().TypeError,
+                        "float() argument must be a string or a real number, not '" + type_name(vm, x) + "'");
   return box(vm, type, Value::real(to_double(vm, x)));
 }
 
@@ -271,9 +272,7 @@ Value number_real(Vm&, const Value& v) {
 }
 Value int_numerator(Vm&, const Value& v) { return plain_int(unbox(v)); }
 Value int_denominator(Vm&, const Value&) { return Value::integer(1); }
-Value number_imag(Vm&, const Value& v) {
-  return unbox(v).is_float() ? Value::real(0) : Value::integer(0);
-}
+Value number_imag(Vm&, const Value& v) { return unbox(v).is_float() ? Value::real(0) : Value::integer(0); }
 Value int_is_integer(Vm&, Args&) { return Value::boolean(true); }
 Value float_is_integer(Vm&, Args& a) {
   double d = unbox(a[0]).as_float();
@@ -287,8 +286,7 @@ Value integer_ratio(Vm& vm, Args& a) {
   if (!n.is_float()) return pair(plain_int(n), Value::integer(1));
   const double d = n.as_float();
   if (std::isnan(d)) raise_value_error(vm, "cannot convert NaN to integer ratio");
-  if (std::isinf(d))
-    raise(vm, vm.exceptions().OverflowError, "cannot convert Infinity to integer ratio");
+  if (std::isinf(d)) raise(vm, vm.exceptions().OverflowError, "cannot convert Infinity to integer ratio");
   int exponent;
   double m = std::frexp(d, &exponent);
   while (m != std::floor(m)) {
@@ -326,8 +324,7 @@ Value float_fromhex(Vm& vm, Args& a) {
   if (!named && !lower.starts_with("0x")) lower = "0x" + lower;
   char* end = nullptr;
   double d = std::strtod(lower.c_str(), &end);
-  if (lower.size() < 3 || *end)
-    raise_value_error(vm, "invalid hexadecimal floating-point string");
+  if (lower.size() < 3 || *end) raise_value_error(vm, "invalid hexadecimal floating-point string");
   if (std::isinf(d) && !named)
     raise(vm, vm.exceptions().OverflowError, "hexadecimal value too large to represent as a float");
   return call(vm, a[0], {Value::real(sign && text[0] == '-' ? -d : d)});
@@ -337,8 +334,7 @@ Value float_fromhex(Vm& vm, Args& a) {
 
 bool is_big_endian(Vm& vm, const Value& order) {
   std::string_view text = text_of(vm, order, "byteorder");
-  if (text != "big" && text != "little")
-    raise_value_error(vm, "byteorder must be either 'little' or 'big'");
+  if (text != "big" && text != "little") raise_value_error(vm, "byteorder must be either 'little' or 'big'");
   return text == "big";
 }
 Value int_to_bytes(Vm& vm, Args& a) {

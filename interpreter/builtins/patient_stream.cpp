@@ -75,7 +75,7 @@ int cookie_close(void* data) {
 
 int open_patiently(Vm& vm, const std::string& path, int flags) {
   int descriptor = open_granted(vm, path, flags | O_NONBLOCK);
-  struct stat about {};
+  struct stat about{};
   while (descriptor < 0 && errno == ENXIO && ::stat(path.c_str(), &about) == 0 &&
          S_ISFIFO(about.st_mode)) {  // nobody reads it yet
     vm.threads().apart([] { ::poll(nullptr, 0, kSliceMilliseconds); });
@@ -86,7 +86,7 @@ int open_patiently(Vm& vm, const std::string& path, int flags) {
 }
 
 std::FILE* make_stream(Vm& vm, int descriptor, const char* mode, std::unique_ptr<StreamTurn>& turn) {
-  struct stat about {};
+  struct stat about{};
   std::FILE* stream = nullptr;
   if (::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
     stream = ::fdopen(descriptor, mode);

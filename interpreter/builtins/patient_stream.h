@@ -22,8 +22,8 @@ struct StreamTurn {
 // slices. The descriptor, or -1 with errno.
 int open_patiently(Vm& vm, const std::string& path, int flags);
 
-// fdopen(3). A regular file gets an ordinary stream, and no turn, which lives as long as the stream. The descriptor is the
-// stream's, also on failure.
+// fdopen(3). A regular file gets an ordinary stream, and no turn, which lives as long as the stream. The descriptor is
+// the stream's, also on failure.
 std::FILE* make_stream(Vm& vm, int descriptor, const char* mode, std::unique_ptr<StreamTurn>& turn);
 
 }  // namespace tsc::interp

@@ -1,8 +1,8 @@
 // exec, eval and compile: text that the program makes while it runs. Its names live in the dict of locals that it is
 // given, which is that of the globals unless there are two. What runs it must be granted (Grant::Code).
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/builtins/syntax_error.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/surrogates.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
@@ -36,7 +36,8 @@ void check_single(Vm& vm, const lang::CodeObject& code) {
     if (statement.parent >= 0) continue;
     const uint32_t line = code.source->line_of(statement.span.begin);
     if (last_line != 0 && line > last_line) {
-      const lang::LineColumn begin = code.source->locate(statement.span.begin), end = code.source->locate(statement.span.end);
+      const lang::LineColumn begin = code.source->locate(statement.span.begin),
+                             end = code.source->locate(statement.span.end);
       throw ScriptException(make_syntax_error(vm, "multiple statements found while compiling a single statement",
                                               code.source->name(), begin, end, code.source->line_text(line)));
     }
@@ -44,7 +45,8 @@ void check_single(Vm& vm, const lang::CodeObject& code) {
   }
 }
 
-Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view file, Mode mode, bool inherits = true) {
+Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view file, Mode mode,
+                               bool inherits = true) {
   lang::CompileOptions options;
   options.own_names = true;
   options.interactive = mode == Mode::Single;
@@ -81,8 +83,8 @@ Namespaces namespaces_of(Vm& vm, const Value& globals, const Value& locals, bool
   if (!globals.is_none() && !is_kind(globals, Kind::Dict))
     raise_type_error(vm, who + "globals must be a dict" + (is_exec ? ", not " + type_name(vm, globals) : ""));
   if (!locals.is_none() && !type_of(vm, locals)->slots.get_item)
-    raise_type_error(vm, is_exec ? "locals must be a mapping or None, not " + type_name(vm, locals)
-                                 : "locals must be a mapping");
+    raise_type_error(
+        vm, is_exec ? "locals must be a mapping or None, not " + type_name(vm, locals) : "locals must be a mapping");
   Namespaces out;
   Frame* frame = vm.current_frame();
   if (!globals.is_none()) {
@@ -154,10 +156,15 @@ Value compile(Vm& vm, Args& a) {
 }  // namespace
 
 void add_text_functions(Vm& vm) {
-  add_builtin(vm, "exec", make_native(vm, "exec", "source, globals=None, locals=None, /, *, closure=None", exec).take());
+  add_builtin(vm, "exec",
+              make_native(vm, "exec", "source, globals=None, locals=None, /, *, closure=None", exec).take());
   add_builtin(vm, "eval", make_native(vm, "eval", "source, globals=None, locals=None, /", eval).take());
-  add_builtin(vm, "compile", make_native(vm, "compile", "source, filename, mode, flags=0, dont_inherit=False, optimize=-1, *, "
-                                                        "_feature_version=-1", compile).take());
+  add_builtin(vm, "compile",
+              make_native(vm, "compile",
+                          "source, filename, mode, flags=0, dont_inherit=False, optimize=-1, *, "
+                          "_feature_version=-1",
+                          compile)
+                  .take());
 }
 
 }  // namespace tsc::interp

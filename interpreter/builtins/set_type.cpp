@@ -62,20 +62,25 @@ Value combine(Vm& vm, BinaryOp op, const Value& a, SetObject* y) {
     r->table.copy_from(x->table);
     each(vm, y, [&](const Value& v) { set_add(vm, r, v); });
   } else if (op == BinaryOp::BitAnd) {
-    each(vm, x, [&](const Value& v) { if (has(vm, y, v)) set_add(vm, r, v); });
+    each(vm, x, [&](const Value& v) {
+      if (has(vm, y, v)) set_add(vm, r, v);
+    });
   } else {
-    each(vm, x, [&](const Value& v) { if (!has(vm, y, v)) set_add(vm, r, v); });
-    if (op == BinaryOp::BitXor) each(vm, y, [&](const Value& v) { if (!has(vm, x, v)) set_add(vm, r, v); });
+    each(vm, x, [&](const Value& v) {
+      if (!has(vm, y, v)) set_add(vm, r, v);
+    });
+    if (op == BinaryOp::BitXor)
+      each(vm, y, [&](const Value& v) {
+        if (!has(vm, x, v)) set_add(vm, r, v);
+      });
   }
   return r.take();
 }
 bool set_operator(BinaryOp op) {
-  return op == BinaryOp::BitOr || op == BinaryOp::BitAnd || op == BinaryOp::BitXor ||
-         op == BinaryOp::Sub;
+  return op == BinaryOp::BitOr || op == BinaryOp::BitAnd || op == BinaryOp::BitXor || op == BinaryOp::Sub;
 }
 Value set_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
-  if (!set_operator(op) || !is_kind(a, Kind::Set) || !is_kind(b, Kind::Set))
-    return vm.not_implemented();
+  if (!set_operator(op) || !is_kind(a, Kind::Set) || !is_kind(b, Kind::Set)) return vm.not_implemented();
   return combine(vm, op, a, set_of(b));
 }
 void replace(Vm& vm, const Value& self, const Value& content) {
@@ -123,8 +128,7 @@ void set_initialize(Vm& vm, const Value& self, Args& args) {
   if (args.count) add_all(vm, set_of(self), args[0]);
 }
 Value frozenset_construct(Vm& vm, Type* type, Args& args) {
-  if (args.count > 1)
-    raise_type_error(vm, "frozenset expected at most 1 argument, got " + std::to_string(args.count));
+  if (args.count > 1) raise_type_error(vm, "frozenset expected at most 1 argument, got " + std::to_string(args.count));
   Value set = vm.heap().make<SetObject>(type).take();
   if (args.count) add_all(vm, set_of(set), args[0]);
   return set;
@@ -150,9 +154,7 @@ Value element(Vm& vm, const Value& v) {
   frozen->table.copy_from(set_of(v)->table);
   return frozen.take();
 }
-bool set_contains(Vm& vm, const Value& self, const Value& v) {
-  return has(vm, set_of(self), element(vm, v));
-}
+bool set_contains(Vm& vm, const Value& self, const Value& v) { return has(vm, set_of(self), element(vm, v)); }
 
 struct SetIterator final : NativeIterator {
   Local<SetObject> set;
@@ -233,19 +235,13 @@ Value update(Vm& vm, Args& a) {
   for (const Value& v : cast<TupleObject>(a[1])->span()) add_all(vm, set_of(a[0]), v);
   return Value::none();
 }
-Value symmetric_difference(Vm& vm, Args& a) {
-  return combine(vm, BinaryOp::BitXor, a[0], as_set(vm, a[1]));
-}
+Value symmetric_difference(Vm& vm, Args& a) { return combine(vm, BinaryOp::BitXor, a[0], as_set(vm, a[1])); }
 Value symmetric_difference_update(Vm& vm, Args& a) {
   replace(vm, a[0], symmetric_difference(vm, a));
   return Value::none();
 }
-Value issubset(Vm& vm, Args& a) {
-  return Value::boolean(is_subset(vm, set_of(a[0]), as_set(vm, a[1])));
-}
-Value issuperset(Vm& vm, Args& a) {
-  return Value::boolean(is_subset(vm, as_set(vm, a[1]), set_of(a[0])));
-}
+Value issubset(Vm& vm, Args& a) { return Value::boolean(is_subset(vm, set_of(a[0]), as_set(vm, a[1]))); }
+Value issuperset(Vm& vm, Args& a) { return Value::boolean(is_subset(vm, as_set(vm, a[1]), set_of(a[0]))); }
 Value isdisjoint(Vm& vm, Args& a) {
   Local<SetObject> other = as_set(vm, a[1]);
   bool common = false;
@@ -279,8 +275,7 @@ void add_common(TypeBuilder& b) {
 }  // namespace
 
 void init_set_types(Vm& vm) {
-  vm.extension(&kSetExtension) =
-      std::make_shared<Type*>(make_iterator_type<SetIterator>(vm, "set_iterator"));
+  vm.extension(&kSetExtension) = std::make_shared<Type*>(make_iterator_type<SetIterator>(vm, "set_iterator"));
   TypeBuilder b(vm, "set", Kind::Set);
   add_common(b);
   b.slots().construct = set_construct;

@@ -67,12 +67,8 @@ bool is_blank(uint32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f);
   return c == 0x85 || category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;
 }
-bool is_upper(uint32_t c) {
-  return category(c) == UTF8PROC_CATEGORY_LU || (c >= 0x80 && in_ranges(kOtherUpper, c));
-}
-bool is_lower(uint32_t c) {
-  return category(c) == UTF8PROC_CATEGORY_LL || (c >= 0x80 && in_ranges(kOtherLower, c));
-}
+bool is_upper(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_LU || (c >= 0x80 && in_ranges(kOtherUpper, c)); }
+bool is_lower(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_LL || (c >= 0x80 && in_ranges(kOtherLower, c)); }
 bool is_title(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_LT; }
 bool is_not_lower(uint32_t c) { return is_upper(c) || is_title(c); }
 bool is_not_upper(uint32_t c) { return is_lower(c) || is_title(c); }
@@ -95,7 +91,8 @@ void append_title(std::string& out, uint32_t c) {
 bool is_final_sigma(std::string_view text, size_t at) {
   bool before = false, after = false;
   size_t i = at;
-  while (i > 0 && (static_cast<uint8_t>(text[--i]) & 0xC0) == 0x80) {}
+  while (i > 0 && (static_cast<uint8_t>(text[--i]) & 0xC0) == 0x80) {
+  }
   if (i < at) before = is_cased(decode_utf8(text, i));
   i = at;
   decode_utf8(text, i);
@@ -144,9 +141,7 @@ Value upper(Vm& vm, Args& a) {
 }
 Value lower(Vm& vm, Args& a) {
   if (is_ascii(a)) return map_ascii<to_lower>(vm, self_text(a));
-  return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
-    append_lower(out, c, self_text(a), at);
-  });
+  return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) { append_lower(out, c, self_text(a), at); });
 }
 // Each character folds by itself, so a long text is folded piece by piece.
 void fold(Vm& vm, TextBuilder& out, std::string_view text) {
@@ -155,9 +150,8 @@ void fold(Vm& vm, TextBuilder& out, std::string_view text) {
     size_t end = std::min(kPiece, text.size());
     while (end < text.size() && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) ++end;
     utf8proc_uint8_t* folded = nullptr;
-    const utf8proc_ssize_t size =
-        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                     static_cast<utf8proc_ssize_t>(end), &folded, UTF8PROC_CASEFOLD);
+    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                               static_cast<utf8proc_ssize_t>(end), &folded, UTF8PROC_CASEFOLD);
     if (size < 0) raise_value_error(vm, utf8proc_errmsg(size));
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(folded, std::free);
     out += std::string_view(reinterpret_cast<char*>(folded), static_cast<size_t>(size));
@@ -208,9 +202,7 @@ Value isprintable(Vm&, Args& a) {
   each_point(self_text(a), [&](uint32_t c) { all = all && is_printable(c); });
   return Value::boolean(all);
 }
-Value isascii(Vm&, Args& a) {
-  return Value::boolean(is_ascii(a));
-}
+Value isascii(Vm&, Args& a) { return Value::boolean(is_ascii(a)); }
 template <bool (*wanted)(uint32_t), bool (*other)(uint32_t)>
 Value all_cased(Vm&, Args& a) {
   bool some = false, ok = true;
@@ -234,8 +226,8 @@ Value isidentifier(Vm&, Args& a) {
   each_point(self_text(a), [&](uint32_t c) {
     auto k = category(c);
     bool begins = c == '_' || is_alpha(c) || k == UTF8PROC_CATEGORY_NL;
-    bool goes_on = k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_MN ||
-                   k == UTF8PROC_CATEGORY_MC || k == UTF8PROC_CATEGORY_PC;
+    bool goes_on = k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_MN || k == UTF8PROC_CATEGORY_MC ||
+                   k == UTF8PROC_CATEGORY_PC;
     ok = ok && (begins || (!first && goes_on));
     first = false;
   });
@@ -248,12 +240,9 @@ Value strip_with(Vm& vm, Args& a, bool left, bool right) {
   std::string_view text = self_text(a);
   std::vector<uint32_t> set;
   bool blanks = a[1].is_none();
-  if (!blanks && !is_kind(a[1], Kind::Str))
-    raise_type_error(vm, a.callee->name + " arg must be None or str");
+  if (!blanks && !is_kind(a[1], Kind::Str)) raise_type_error(vm, a.callee->name + " arg must be None or str");
   if (!blanks) each_point(text_of(vm, a[1]), [&](uint32_t c) { set.push_back(c); });
-  auto drop = [&](uint32_t c) {
-    return blanks ? is_blank(c) : std::find(set.begin(), set.end(), c) != set.end();
-  };
+  auto drop = [&](uint32_t c) { return blanks ? is_blank(c) : std::find(set.begin(), set.end(), c) != set.end(); };
   size_t begin = 0, end = text.size();
   Patience patience;
   while (left && begin < end) {
@@ -283,8 +272,7 @@ Value removeprefix(Vm& vm, Args& a) {
 }
 Value removesuffix(Vm& vm, Args& a) {
   std::string_view text = self_text(a), piece = text_of(vm, a[1], "removesuffix() argument");
-  bool ends = !piece.empty() && text.size() >= piece.size() &&
-              text.substr(text.size() - piece.size()) == piece;
+  bool ends = !piece.empty() && text.size() >= piece.size() && text.substr(text.size() - piece.size()) == piece;
   return str_value(vm, ends ? text.substr(0, text.size() - piece.size()) : text);
 }
 
@@ -299,7 +287,8 @@ Value pad(Vm& vm, Args& a, int where) {
   if (count_code_points(fill, ascii) != 1)
     raise_type_error(vm, "The fill character must be exactly one character long");
   if (width <= length) return a[0];
-  if (width > (int64_t{1} << 38)) raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
+  if (width > (int64_t{1} << 38))
+    raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
   int64_t total = width - length;
   int64_t left = where < 0 ? 0 : where > 0 ? total : total / 2 + (total & width & 1);
   const size_t before = static_cast<size_t>(left) * fill.size(), size = self_text(a).size(),
@@ -321,7 +310,8 @@ Value zfill(Vm& vm, Args& a) {
   if (width <= length) return a[0];
   std::string_view text = self_text(a);
   const bool sign = !text.empty() && (text[0] == '+' || text[0] == '-');
-  if (width > (int64_t{1} << 38)) raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
+  if (width > (int64_t{1} << 38))
+    raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
   const size_t zeros = static_cast<size_t>(width - length);
   char* to;
   Local<StrObject> s = make_blank_str(vm, text.size() + zeros, to);
@@ -340,7 +330,8 @@ Value expandtabs(Vm& vm, Args& a) {
   each_point(self_text(a), [&](uint32_t c) {
     if (c == '\t') {
       int64_t n = size > 0 ? size - column % size : 0;
-      for (int64_t left = n; left > 0; left -= 64) out += std::string_view(kBlanks, std::min<size_t>(64, static_cast<size_t>(left)));
+      for (int64_t left = n; left > 0; left -= 64)
+        out += std::string_view(kBlanks, std::min<size_t>(64, static_cast<size_t>(left)));
       column += n;
     } else {
       one.clear();
@@ -363,26 +354,20 @@ Value maketrans(Vm& vm, Args& a) {
       if (is_kind(e.key, Kind::Str) && cast<StrObject>(e.key)->length != 1)
         raise_value_error(vm, "string keys in translate table must be of length 1");
       size_t offset = 0;
-      Value key = is_kind(e.key, Kind::Str)
-                      ? Value::integer(decode_utf8(cast<StrObject>(e.key)->view(), offset))
-                      : e.key;
+      Value key =
+          is_kind(e.key, Kind::Str) ? Value::integer(decode_utf8(cast<StrObject>(e.key)->view(), offset)) : e.key;
       dict_set(vm, table, key, e.value);
     }
     return table.take();
   }
-  if (!a.has(1))
-    raise_type_error(vm, "if you give only one argument to maketrans it must be a dict");
+  if (!a.has(1)) raise_type_error(vm, "if you give only one argument to maketrans it must be a dict");
   std::vector<uint32_t> from, to;
   each_point(text_of(vm, a[0]), [&](uint32_t c) { from.push_back(c); });
   each_point(text_of(vm, a[1]), [&](uint32_t c) { to.push_back(c); });
-  if (from.size() != to.size())
-    raise_value_error(vm, "the first two maketrans arguments must have equal length");
-  for (size_t i = 0; i < from.size(); ++i)
-    dict_set(vm, table, Value::integer(from[i]), Value::integer(to[i]));
+  if (from.size() != to.size()) raise_value_error(vm, "the first two maketrans arguments must have equal length");
+  for (size_t i = 0; i < from.size(); ++i) dict_set(vm, table, Value::integer(from[i]), Value::integer(to[i]));
   if (a.has(2))
-    each_point(text_of(vm, a[2]), [&](uint32_t c) {
-      dict_set(vm, table, Value::integer(c), Value::none());
-    });
+    each_point(text_of(vm, a[2]), [&](uint32_t c) { dict_set(vm, table, Value::integer(c), Value::none()); });
   return table.take();
 }
 // What a table that is no dict says; a LookupError means: leave the character.

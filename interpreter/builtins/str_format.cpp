@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
-#include "interpreter/heap/patience.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -35,8 +35,7 @@ struct Formatter {
       int64_t i = name.empty() ? next++ : std::stoll(std::string(name.substr(0, 9)));
       if (!name.empty()) manual = true;
       if (i + 1 >= args.count)
-        raise_index_error(vm, "Replacement index " + std::to_string(i) +
-                                  " out of range for positional args tuple");
+        raise_index_error(vm, "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
       return args[static_cast<size_t>(i) + 1];
     }
     for (uint32_t k = 0; k < args.keyword_count; ++k)
@@ -94,17 +93,17 @@ struct Formatter {
     if (conversion == 'r') v = str_value(vm, repr(vm, v));
     else if (conversion == 's') v = str_value(vm, to_string(vm, v));
     else if (conversion == 'a') v = str_value(vm, ascii(vm, v));
-    else if (conversion)
-      raise_value_error(vm, std::string("Unknown conversion specifier ") + conversion);
+    else if (conversion) raise_value_error(vm, std::string("Unknown conversion specifier ") + conversion);
     return format(vm, v, spec);
   }
 
   [[noreturn]] void unclosed(std::string_view field) {
     const size_t sign = field.find_first_of(":!");
-    raise_value_error(vm, field.empty()                                         ? "Single '{' encountered in format string"
-                          : sign == std::string_view::npos                      ? "expected '}' before end of string"
-                          : field[sign] == '!' && sign + 1 == field.size()      ? "end of string while looking for conversion specifier"
-                                                                                : "unmatched '{' in format spec");
+    raise_value_error(vm, field.empty()                    ? "Single '{' encountered in format string"
+                          : sign == std::string_view::npos ? "expected '}' before end of string"
+                          : field[sign] == '!' && sign + 1 == field.size()
+                              ? "end of string while looking for conversion specifier"
+                              : "unmatched '{' in format spec");
   }
 
   std::string run(std::string_view text) {
@@ -158,8 +157,7 @@ std::string filler(int64_t count, char c) {
 }
 
 struct PercentFormatter {
-  PercentFormatter(Vm& v, std::string_view t, const Value& a, bool b)
-      : vm(v), text(t), argument(a), bytes(b) {}
+  PercentFormatter(Vm& v, std::string_view t, const Value& a, bool b) : vm(v), text(t), argument(a), bytes(b) {}
   Vm& vm;
   std::string_view text;
   const Value& argument;
@@ -211,8 +209,7 @@ struct PercentFormatter {
     bool keyed = i < text.size() && text[i] == '(';
     if (keyed) v = by_key();
     std::string flags;
-    while (i < text.size() && std::string_view("-+ #0").find(text[i]) != std::string_view::npos)
-      flags += text[i++];
+    while (i < text.size() && std::string_view("-+ #0").find(text[i]) != std::string_view::npos) flags += text[i++];
     int64_t width = number_or_star();
     if (width < 0) flags += '-', width = -width;
     int64_t precision = -1;
@@ -237,10 +234,10 @@ struct PercentFormatter {
     else if (kind != 'c' && lookup_in_type(type_of(vm, v), intern(vm, "__bytes__")))
       body = cast<BytesObject>(call(vm, Value(vm.types().bytes), {v}))->data;
     else
-      raise_type_error(vm, kind == 'c'
-                               ? "%c requires an integer in range(256) or a single byte"
-                               : "%b requires a bytes-like object, or an object that implements "
-                                 "__bytes__, not '" + type_name(vm, v) + "'");
+      raise_type_error(vm, kind == 'c' ? "%c requires an integer in range(256) or a single byte"
+                                       : "%b requires a bytes-like object, or an object that implements "
+                                         "__bytes__, not '" +
+                                             type_name(vm, v) + "'");
     if (precision >= 0 && kind != 'c') body.resize(std::min(body.size(), static_cast<size_t>(precision)));
     std::string padding = filler(std::max<int64_t>(0, width - static_cast<int64_t>(body.size())), ' ');
     out += left ? body + padding : padding + body;
@@ -275,9 +272,7 @@ struct PercentFormatter {
       case 'r':
       case 'a': {
         if (precision >= 0) spec += "." + std::to_string(precision);
-        std::string body = kind == 's' ? to_string(vm, v)
-                           : kind == 'r' && !bytes ? repr(vm, v)
-                                                   : ascii(vm, v);
+        std::string body = kind == 's' ? to_string(vm, v) : kind == 'r' && !bytes ? repr(vm, v) : ascii(vm, v);
         out += format_text(body, spec);
         return;
       }
@@ -296,15 +291,14 @@ struct PercentFormatter {
       case 'G': {
         if (!is_number(v) && !type_of(vm, v)->slots.to_float)
           raise_type_error(vm, "must be real number, not " + type_name(vm, v));
-        out += format_float(vm, to_double(vm, v),
-                            spec + "." + std::to_string(precision < 0 ? 6 : precision) + kind);
+        out += format_float(vm, to_double(vm, v), spec + "." + std::to_string(precision < 0 ? 6 : precision) + kind);
         return;
       }
     }
     char code[8];
     std::snprintf(code, sizeof code, "0x%x", static_cast<unsigned char>(kind));
-    raise_value_error(vm, std::string("unsupported format character '") + kind + "' (" + code +
-                              ") at index " + std::to_string(i - 1));
+    raise_value_error(vm, std::string("unsupported format character '") + kind + "' (" + code + ") at index " +
+                              std::to_string(i - 1));
   }
 
   void integer(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
@@ -315,18 +309,15 @@ struct PercentFormatter {
     if (decimal && slots.to_int && !derived) n = slots.to_int(vm, v);
     else if (slots.to_index) n = whole_of(vm, v);
     else
-      raise_type_error(vm, std::string("%") + kind + " format: " +
-                               (decimal ? "a real number" : "an integer") + " is required, not " +
-                               type_name(vm, v));
+      raise_type_error(vm, std::string("%") + kind + " format: " + (decimal ? "a real number" : "an integer") +
+                               " is required, not " + type_name(vm, v));
     auto has = [&](char c) { return flags.find(c) != std::string::npos; };
     const std::string shown(1, decimal ? 'd' : kind);
     std::string head, digits = is_big(n) ? format_big(vm, n, shown) : format_int(vm, n.as_int(), shown, "int");
     if (digits[0] == '-') digits.erase(0, 1), head = "-";
     else if (has('+') || has(' ')) head = has('+') ? "+" : " ";
     if (has('#') && !decimal) head += std::string("0") + kind;
-    auto missing = [&](int64_t size) {
-      return std::max<int64_t>(0, size - static_cast<int64_t>(digits.size()));
-    };
+    auto missing = [&](int64_t size) { return std::max<int64_t>(0, size - static_cast<int64_t>(digits.size())); };
     if (missing(precision)) digits = filler(missing(precision), '0') + digits;
     const int64_t room = width - static_cast<int64_t>(head.size());
     if (has('-')) out += head + digits + filler(missing(room), ' ');
@@ -346,8 +337,9 @@ struct PercentFormatter {
     bool all = !is_kind(argument, Kind::Tuple) ? used > 0 || type_of(vm, argument)->slots.get_item
                                                : used >= cast<TupleObject>(argument)->size;
     if ((is_kind(argument, Kind::Str) || (bytes && is_byte_string(argument))) && used == 0) all = false;
-    if (!all) raise_type_error(vm, std::string("not all arguments converted during ") +
-                                       (bytes ? "bytes" : "string") + " formatting");
+    if (!all)
+      raise_type_error(
+          vm, std::string("not all arguments converted during ") + (bytes ? "bytes" : "string") + " formatting");
     return out;
   }
 };

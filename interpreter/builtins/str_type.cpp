@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/search.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/class_builder.h"
@@ -40,8 +40,7 @@ std::string repr_text(std::string_view text, bool ascii_only) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (c < 0x20 || c == 0x7F || (c >= 0x80 && (ascii_only || !is_printable(c)))) {
-      std::snprintf(escape, sizeof escape,
-                    c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+      std::snprintf(escape, sizeof escape, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
       out += escape;
     } else {
       out += text.substr(begin, i - begin);
@@ -61,8 +60,7 @@ std::string ascii(Vm& vm, const Value& v) {
       out += static_cast<char>(c);
       continue;
     }
-    std::snprintf(escape, sizeof escape,
-                  c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+    std::snprintf(escape, sizeof escape, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
     out += escape;
   }
   return out;
@@ -74,8 +72,7 @@ StrObject* str_of(const Value& v) { return cast<StrObject>(v); }
 std::string_view view_of(const Value& v) { return str_of(v)->view(); }
 
 Value str_construct(Vm& vm, Type* type, Args& args) {
-  if (type == vm.types().str && args.count == 1 && args.keyword_count == 0)
-    return to_str(vm, args[0]);
+  if (type == vm.types().str && args.count == 1 && args.keyword_count == 0) return to_str(vm, args[0]);
   static const Signature kSignature("object='', encoding=?, errors=?");
   std::vector<Value> v;
   kSignature.bind(vm, "str", args, v);
@@ -99,9 +96,7 @@ Value str_construct(Vm& vm, Type* type, Args& args) {
   return s.take();
 }
 Value str_repr(Vm& vm, const Value& v) { return str_value(vm, repr_text(view_of(v), false)); }
-Value str_to_str(Vm& vm, const Value& v) {
-  return v.object()->type == vm.types().str ? v : str_value(vm, view_of(v));
-}
+Value str_to_str(Vm& vm, const Value& v) { return v.object()->type == vm.types().str ? v : str_value(vm, view_of(v)); }
 Value str_format_slot(Vm& vm, const Value& v, StrObject* spec) {
   if (spec->view().empty()) return to_str(vm, v);
   return str_value(vm, format_text(view_of(v), spec->view()));
@@ -255,10 +250,10 @@ bool matches_end(Vm& vm, Args& a, bool at_end, const char* name) {
   bool valid = byte_range(vm, a, 2, begin, end);
   auto one = [&](const Value& v) {
     if (!is_kind(v, Kind::Str))
-      raise_type_error(vm, (is_kind(a[1], Kind::Tuple)
-                                ? std::string("tuple for ") + name + " must only contain str, not "
-                                : std::string(name) + " first arg must be str or a tuple of str, not ") +
-                               type_name(vm, v));
+      raise_type_error(
+          vm, (is_kind(a[1], Kind::Tuple) ? std::string("tuple for ") + name + " must only contain str, not "
+                                          : std::string(name) + " first arg must be str or a tuple of str, not ") +
+                  type_name(vm, v));
     if (!valid) return false;
     std::string_view part = view_of(a[0]).substr(begin, end - begin), piece = view_of(v);
     if (piece.size() > part.size()) return false;
@@ -321,7 +316,8 @@ std::string_view take_word(std::string_view& text, bool from_right, Patience& pa
     patience.step();
     const size_t before = at;
     if (from_right)
-      while (--at > 0 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) {}
+      while (--at > 0 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) {
+      }
     size_t next = at;
     const bool blank = is_space(decode_utf8(text, next));
     if (!from_right) at = next;
@@ -366,8 +362,7 @@ Value split_blank(Vm& vm, std::string_view text, int64_t limit, bool from_right)
     patience.step(16);
     if (limit-- == 0) {
       const size_t begin = static_cast<size_t>(word.data() - all.data());
-      list->items.push_back(
-          str_value(vm, from_right ? all.substr(0, begin + word.size()) : all.substr(begin)));
+      list->items.push_back(str_value(vm, from_right ? all.substr(0, begin + word.size()) : all.substr(begin)));
       break;
     }
     list->items.push_back(str_value(vm, word));
@@ -380,8 +375,7 @@ Value split_with(Vm& vm, Args& a, bool from_right) {
   int64_t limit = to_index(vm, a[2]);
   const bool ascii = str_of(a[0])->ascii;
   if (a[1].is_none()) return ascii && limit < 0 ? split_ascii(vm, text) : split_blank(vm, text, limit, from_right);
-  if (!is_kind(a[1], Kind::Str))
-    raise_type_error(vm, "must be str or None, not " + type_name(vm, a[1]));
+  if (!is_kind(a[1], Kind::Str)) raise_type_error(vm, "must be str or None, not " + type_name(vm, a[1]));
   std::string_view separator = view_of(a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
   const auto part = [&](std::string_view piece) { return ascii ? ascii_part(vm, piece) : str_value(vm, piece); };
@@ -431,8 +425,8 @@ Value join(Vm& vm, Args& a) {
   if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only join an iterable");
   for_each(vm, a[1], [&](const Value& v) {
     if (!is_kind(v, Kind::Str))
-      raise_type_error(vm, "sequence item " + std::to_string(n) + ": expected str instance, " +
-                               type_name(vm, v) + " found");
+      raise_type_error(
+          vm, "sequence item " + std::to_string(n) + ": expected str instance, " + type_name(vm, v) + " found");
     if (n++) out += separator;
     out += view_of(v);
     return true;
@@ -478,8 +472,7 @@ void add_str_search_methods(TypeBuilder& type) {
 }
 
 void init_str_type(Vm& vm) {
-  vm.extension(&kStrExtension) =
-      std::make_shared<Type*>(make_iterator_type<StrIterator>(vm, "str_iterator"));
+  vm.extension(&kStrExtension) = std::make_shared<Type*>(make_iterator_type<StrIterator>(vm, "str_iterator"));
   TypeBuilder b = TypeBuilder::existing(vm, vm.types().str);
   TypeSlots& s = b.slots();
   s.destroy = str_destroy;

@@ -78,8 +78,8 @@ void settle_syntax_error(Vm& vm, ExceptionObject* e) {
   Local<TupleObject> place = to_tuple(vm, args[1]);
   const uint32_t count = place->size;
   if (count < 4 || count > 6)
-    raise_type_error(vm, std::string("function takes at ") + (count < 4 ? "least 4" : "most 6") +
-                             " arguments (" + std::to_string(count) + " given)");
+    raise_type_error(vm, std::string("function takes at ") + (count < 4 ? "least 4" : "most 6") + " arguments (" +
+                             std::to_string(count) + " given)");
   if (count == 5) raise_type_error(vm, "end_offset must be provided when end_lineno is provided");
   Values& into = details(vm, e);
   std::copy(place->items, place->items + count, into.begin() + kFilename);
@@ -106,8 +106,8 @@ std::vector<std::string> syntax_error_lines(Vm& vm, ExceptionObject* e, const st
     suffix = " (" + to_string(vm, file) + ")";
   }
   const Value& message = detail(vm, e, kMsg);
-  lines.push_back(type_name + ": " +
-                  (truth(vm, message) ? to_string(vm, message) : "<no detail available>") + suffix + "\n");
+  lines.push_back(type_name + ": " + (truth(vm, message) ? to_string(vm, message) : "<no detail available>") + suffix +
+                  "\n");
   return lines;
 }
 
@@ -115,11 +115,11 @@ void add_syntax_error_members(TypeBuilder& type) {
   add_getters(type, std::make_integer_sequence<uint32_t, kDetails>());
 }
 
-Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file, lang::LineColumn begin,
-                                         lang::LineColumn end, std::string_view text) {
-  Value place[] = {str_value(vm, file),           Value::integer(begin.line),
-                   Value::integer(begin.column),  str_value(vm, std::string(text) + "\n"),
-                   Value::integer(end.line), Value::integer(end.column)};
+Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file,
+                                         lang::LineColumn begin, lang::LineColumn end, std::string_view text) {
+  Value place[] = {str_value(vm, file),          Value::integer(begin.line),
+                   Value::integer(begin.column), str_value(vm, std::string(text) + "\n"),
+                   Value::integer(end.line),     Value::integer(end.column)};
   Value args[] = {str_value(vm, message), make_tuple(vm, place).take()};
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().SyntaxError, args);
   settle_syntax_error(vm, e);

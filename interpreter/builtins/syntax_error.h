@@ -10,7 +10,7 @@ namespace tsc::lang {
 class Diagnostics;
 class Source;
 struct LineColumn;
-}
+}  // namespace tsc::lang
 
 namespace tsc::interp {
 
@@ -23,8 +23,8 @@ std::string syntax_error_text(Vm& vm, ExceptionObject* error);
 std::vector<std::string> syntax_error_lines(Vm& vm, ExceptionObject* error, const std::string& type_name);
 void add_syntax_error_members(TypeBuilder& type);
 // A SyntaxError as the parser would raise it; `end` is where the fault ends.
-Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file, lang::LineColumn begin,
-                                         lang::LineColumn end, std::string_view text);
+Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file,
+                                         lang::LineColumn begin, lang::LineColumn end, std::string_view text);
 
 // The first of the errors, with the whole report as its attribute `report`.
 [[noreturn]] void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source);

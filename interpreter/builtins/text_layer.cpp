@@ -28,8 +28,8 @@ bool is_continuation(char c) { return (c & 0xC0) == 0x80; }
 // Where the first `count` characters of text end.
 size_t end_of_characters(std::string_view text, int64_t count) {
   size_t at = 0;
-  for (; count > 0 && at < text.size(); --count)
-    do ++at;
+  for (; count > 0 && at < text.size(); --count) do
+      ++at;
     while (at < text.size() && is_continuation(text[at]));
   return at;
 }

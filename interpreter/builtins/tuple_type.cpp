@@ -43,8 +43,7 @@ Value tuple_construct(Vm& vm, Type* type, Args& args) {
   kSignature.bind(vm, "tuple", args, v);
   Local<TupleObject> source = v[0] ? to_tuple(vm, v[0]) : make_tuple(vm, size_t{0});
   if (!(type->type_flags & kScriptClass)) return source.take();
-  Local<TupleInstance> t =
-      vm.heap().make_sized<TupleInstance>(type, source->size * sizeof(Value));
+  Local<TupleInstance> t = vm.heap().make_sized<TupleInstance>(type, source->size * sizeof(Value));
   t->items = reinterpret_cast<Value*>(t.get() + 1);
   for (uint32_t i = 0; i < source->size; ++i) new (&t->items[i]) Value(source->items[i]);
   t->size = source->size;
@@ -152,8 +151,7 @@ int64_t range_at(const RangeObject* r, int64_t i) {
 Value range_construct(Vm& vm, Type*, Args& args) {
   if (args.keyword_count) raise_type_error(vm, "range() takes no keyword arguments");
   if (args.count == 0) raise_type_error(vm, "range expected at least 1 argument, got 0");
-  if (args.count > 3)
-    raise_type_error(vm, "range expected at most 3 arguments, got " + std::to_string(args.count));
+  if (args.count > 3) raise_type_error(vm, "range expected at most 3 arguments, got " + std::to_string(args.count));
   int64_t v[3] = {0, 0, 1};
   for (uint32_t i = 0; i < args.count; ++i) v[args.count == 1 ? 1 : i] = to_index(vm, args[i]);
   return make_range(vm, v[0], v[1], v[2]).take();
@@ -182,8 +180,7 @@ Value range_get(Vm& vm, const Value& self, const Value& key) {
 }
 bool range_holds(const RangeObject* r, int64_t i) {
   if (r->step > 0 ? (i < r->start || i >= r->stop) : (i > r->start || i <= r->stop)) return false;
-  return static_cast<__int128>(i) - r->start == 0 ||
-         (static_cast<__int128>(i) - r->start) % r->step == 0;
+  return static_cast<__int128>(i) - r->start == 0 || (static_cast<__int128>(i) - r->start) % r->step == 0;
 }
 bool range_contains(Vm& vm, const Value& self, const Value& item) {
   if (is_integer_like(item)) return range_holds(range_of(self), item.as_int());
@@ -200,18 +197,16 @@ Value range_iterate(Vm& vm, const Value& self) {
   return it.take();
 }
 Value range_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
-  if (!is_kind(b, Kind::Range) || (op != CompareOp::Eq && op != CompareOp::Ne))
-    return vm.not_implemented();
+  if (!is_kind(b, Kind::Range) || (op != CompareOp::Eq && op != CompareOp::Ne)) return vm.not_implemented();
   RangeObject *x = range_of(a), *y = range_of(b);
-  bool same = x->length == y->length &&
-              (x->length == 0 ||
-               (x->start == y->start && (x->length == 1 || x->step == y->step)));
+  bool same =
+      x->length == y->length && (x->length == 0 || (x->start == y->start && (x->length == 1 || x->step == y->step)));
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 int64_t range_hash(Vm&, const Value& v) {
   RangeObject* r = range_of(v);
-  return static_cast<int64_t>(hash_mix(static_cast<uint64_t>(r->length),
-                                       r->length ? static_cast<uint64_t>(r->start) : 0));
+  return static_cast<int64_t>(
+      hash_mix(static_cast<uint64_t>(r->length), r->length ? static_cast<uint64_t>(r->start) : 0));
 }
 Value range_start(Vm&, const Value& v) { return Value::integer(range_of(v)->start); }
 Value range_stop(Vm&, const Value& v) { return Value::integer(range_of(v)->stop); }
@@ -223,8 +218,7 @@ Value range_index(Vm& vm, Args& a) {
       if (equal(vm, Value::integer(range_at(r, i)), a[1])) return Value::integer(i);
     raise_value_error(vm, "sequence.index(x): x not in sequence");
   }
-  if (!range_holds(r, a[1].as_int()))
-    raise_value_error(vm, repr(vm, a[1]) + " is not in range");
+  if (!range_holds(r, a[1].as_int())) raise_value_error(vm, repr(vm, a[1]) + " is not in range");
   return Value::integer((a[1].as_int() - r->start) / r->step);
 }
 Value range_count(Vm& vm, Args& a) { return Value::integer(range_contains(vm, a[0], a[1])); }
@@ -239,16 +233,14 @@ void slice_traverse(Object* o, Visitor& visit) {
 }
 Value slice_construct(Vm& vm, Type*, Args& args) {
   if (args.count == 0) raise_type_error(vm, "slice expected at least 1 argument, got 0");
-  if (args.count > 3)
-    raise_type_error(vm, "slice expected at most 3 arguments, got " + std::to_string(args.count));
+  if (args.count > 3) raise_type_error(vm, "slice expected at most 3 arguments, got " + std::to_string(args.count));
   Value none = Value::none();
   if (args.count == 1) return make_slice(vm, none, args[0], none).take();
   return make_slice(vm, args[0], args[1], args.count > 2 ? args[2] : none).take();
 }
 Value slice_repr(Vm& vm, const Value& v) {
   auto* s = cast<SliceObject>(v);
-  return str_value(vm, "slice(" + repr(vm, s->start) + ", " + repr(vm, s->stop) + ", " +
-                           repr(vm, s->step) + ")");
+  return str_value(vm, "slice(" + repr(vm, s->start) + ", " + repr(vm, s->stop) + ", " + repr(vm, s->step) + ")");
 }
 Value slice_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   auto *x = try_cast<SliceObject>(a), *y = try_cast<SliceObject>(b);
@@ -263,8 +255,7 @@ Value slice_indices(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[1]);
   if (n < 0) raise_value_error(vm, "length should not be negative");
   SliceRange r = resolve_slice(vm, cast<SliceObject>(a[0]), n);
-  return make_tuple(vm, std::vector<Value>{Value::integer(r.start), Value::integer(r.stop),
-                                           Value::integer(r.step)})
+  return make_tuple(vm, std::vector<Value>{Value::integer(r.start), Value::integer(r.stop), Value::integer(r.step)})
       .take();
 }
 

@@ -12,8 +12,8 @@
 
 namespace tsc::interp {
 
-using jit::ValueId;
 using jit::kNoValue;
+using jit::ValueId;
 
 struct Virtual;
 using VirtualRef = std::shared_ptr<Virtual>;
@@ -79,18 +79,21 @@ struct Av {
 };
 
 // What kind of thing a virtual object is; one struct each below.
+// clang-format off
 enum class VirtualKind : uint8_t {
-  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text, Partial, Exception
+  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text,
+  Partial, Exception
 };
+// clang-format on
 
 struct Virtual : std::enable_shared_from_this<Virtual> {
   static constexpr uint32_t kMadeHere = ~0u;
   VirtualKind kind;
-  uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
+  uint32_t number = 0;          // identity within one capture; the running region remembers built objects by it
   uint32_t source = kMadeHere;  // of a tuple, list, dict or instance that came in: its entry source
-  bool unread = false;  // nothing has looked at its items, which are no entry values; of an instance: it is only handed on
-  bool built =
-      false;  // made here: a recipe names it, so that a script object of it is made (see Effects::will_change)
+  // Nothing has looked at its items, which are no entry values; an instance is only handed on.
+  bool unread = false;
+  bool built = false;  // made here: a recipe names it, so that a script object of it is made (see Effects::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}
   virtual ~Virtual() = default;
 };
@@ -99,7 +102,8 @@ inline bool is_virtual(const Av& av, VirtualKind kind) {
   return av.kind == Av::Kind::Virtual && av.object->kind == kind;
 }
 
-// Thrown where more of an unread object is needed than its class; Capture::run starts again and reads it, or takes it by identity.
+// Thrown where more of an unread object is needed than its class; Capture::run starts again and reads it, or takes it
+// by identity.
 struct UnreadContainer {
   VirtualRef object;
 };
@@ -123,22 +127,22 @@ struct VirtualView {
 struct VTensor : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Tensor;
   VTensor() : Virtual(kKind) {}
-  ValueId id = kNoValue;       // the newest version of its elements
-  uint32_t version = 0;        // counts what makes other elements of it
+  ValueId id = kNoValue;                    // the newest version of its elements
+  uint32_t version = 0;                     // counts what makes other elements of it
   uint32_t writes = 0, writes_outside = 0;  // of the program; those that its memory outside has seen
-  ValueId writes_of_loops = kNoValue;  // and those of rolled loops beside them, which memory outside has not seen
-  bool requires_grad = false;  // of leaves and of results of recorded ops
-  bool hooked = false;         // script functions see its gradient
+  ValueId writes_of_loops = kNoValue;       // and those of rolled loops beside them, which memory outside has not seen
+  bool requires_grad = false;               // of leaves and of results of recorded ops
+  bool hooked = false;                      // script functions see its gradient
   bool leaf = true;
-  bool is_data = false;        // what `.data` gave (TensorObject::is_data)
-  bool is_inference = false;   // made in inference mode: outside of it, its operations are the interpreter's
-  bool in_history = false;     // a recorded operation of this region read or made it
+  bool is_data = false;       // what `.data` gave (TensorObject::is_data)
+  bool is_inference = false;  // made in inference mode: outside of it, its operations are the interpreter's
+  bool in_history = false;    // a recorded operation of this region read or made it
   // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
   // these. Tensors::current gives it a place of its own.
   bool unrecorded = false;
   Local<CodeObject> copied_in;  // a contiguous copy that may be the tensor itself: the instruction that made it
   uint32_t copied_at = 0;
-  bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
+  bool contiguous = true;  // its layout is row-major (of inputs: checked at entry)
   // Reshapes of it that may or may not share its memory: while one is alive it must not be written.
   std::vector<std::weak_ptr<VTensor>> ambiguous;
   bool has_ambiguous() const {
@@ -146,13 +150,13 @@ struct VTensor : Virtual {
       if (!view.expired()) return true;
     return false;
   }
-  ValueId input = kNoValue;    // the region input this object came in as; kNoValue: made here
-  bool dirty = false;          // its memory is behind `id`: Writes lists it
-  Value host;                  // the script tensor behind an input, as it was while capturing
+  ValueId input = kNoValue;  // the region input this object came in as; kNoValue: made here
+  bool dirty = false;        // its memory is behind `id`: Writes lists it
+  Value host;                // the script tensor behind an input, as it was while capturing
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first
   bool has_grad_overlay = false;
-  Av grad;                     // valid if has_grad_overlay
+  Av grad;  // valid if has_grad_overlay
 
   void come_in(TensorObject& tensor, ValueId as) {
     id = input = as;
@@ -183,11 +187,13 @@ struct VList : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::List;
   VList() : Virtual(kKind) {}
   std::vector<Av> items;
-  // While it is unread: how many items it came in with, once somebody has asked, and what the region has appended since.
+  // While it is unread: how many items it came in with, once somebody has asked, and what the region has appended
+  // since.
   Value host;
   Av length;
   std::vector<Av> tail;
-  Av rows;  // of one made here that a rolled loop has appended to: a tensor whose rows follow `items`; such a list is unread
+  Av rows;  // of one made here that a rolled loop has appended to: a tensor whose rows follow `items`; such a list is
+            // unread
 };
 
 // Of constants; the order of iteration is the interpreter's.
@@ -202,10 +208,10 @@ struct VSet : Virtual {
 struct VDict : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Dict;
   VDict() : Virtual(kKind) {}
-  Local<Type> type;                      // undefined: dict itself
-  std::vector<std::pair<Av, Av>> items;  // keys are constants
+  Local<Type> type;                                     // undefined: dict itself
+  std::vector<std::pair<Av, Av>> items;                 // keys are constants
   std::vector<std::pair<Local<StrObject>, Av>> fields;  // attributes of one of a class, which is made here
-  uint64_t version = 0;                  // counts the keys that came or went
+  uint64_t version = 0;                                 // counts the keys that came or went
 };
 
 // d.keys(), d.values(), d.items(): what the dict holds when it is asked.
@@ -263,30 +269,32 @@ struct VIterator : Virtual {
   // Native: the interpreter's own, on stand-ins (natives/stand_ins.h). Counted: of a loop that may be rolled
   // (program/rolled_loops.h); it stands nowhere but in that loop's register.
   enum class Form : uint8_t { Items, Live, Native, Generator, Outside, Counted } form = Form::Items;
-  std::vector<Av> items;      // Items: the sequence itself; Live: one list, which is read item by item
+  std::vector<Av> items;  // Items: the sequence itself; Live: one list, which is read item by item
   size_t position = 0;
-  int64_t count = 0;          // Live in reverse: the next index
-  bool reverse = false;       // Live, and of what is pending
-  std::shared_ptr<class StandIns> run;  // Native: in which `host` runs
+  int64_t count = 0;                         // Live in reverse: the next index
+  bool reverse = false;                      // Live, and of what is pending
+  std::shared_ptr<class StandIns> run;       // Native: in which `host` runs
   std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
   bool running = false;
-  Av keyed;                   // Items: of this dict or set, which must keep its keys
+  Av keyed;  // Items: of this dict or set, which must keep its keys
   uint64_t keyed_version = 0;
-  Av view;                    // Items: the keys of this view, whose values are read one by one
-  Av pending;                 // Items: they are those of this range or tensor, in reverse where that is said; nobody has asked for one yet
-  bool open = false;          // how many items there are, the call decides
+  Av view;     // Items: the keys of this view, whose values are read one by one
+  Av pending;  // Items: they are those of this range or tensor, in reverse where that is said; nobody has asked for one
+               // yet
+  bool open = false;           // how many items there are, the call decides
   Local<CodeObject> begun_in;  // the instruction that began to iterate over it
   uint32_t begun_at = 0;
   Local<CodeObject> made_in;  // of one that cannot be made anywhere else: the instruction that made it
   uint32_t made_at = 0;
-  Value host;                 // Native: the iterator; Outside: that while capturing (see outside.cpp)
-  Value copy;                 // of it, ahead by `position` items; Undefined: none was taken yet
+  Value host;  // Native: the iterator; Outside: that while capturing (see outside.cpp)
+  Value copy;  // of it, ahead by `position` items; Undefined: none was taken yet
   uint32_t copy_source = 0;
 };
 
 // When it goes its body may run handlers: it stays in its register until the interpreter drops it.
 inline bool is_generator_from_outside(const Av& av) {
-  return is_virtual(av, VirtualKind::Iterator) && is_kind(static_cast<const VIterator&>(*av.object).host, Kind::Generator);
+  return is_virtual(av, VirtualKind::Iterator) &&
+         is_kind(static_cast<const VIterator&>(*av.object).host, Kind::Generator);
 }
 
 struct VRange : Virtual {
@@ -323,9 +331,9 @@ struct VText : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Text;
   VText() : Virtual(kKind) {}
   struct Part {
-    std::string text;      // literal, if `formatted` is Undefined
+    std::string text;  // literal, if `formatted` is Undefined
     Av formatted;
-    int conversion = 0;    // as FormatValue: 0 none, 1 str, 2 repr, 3 ascii
+    int conversion = 0;  // as FormatValue: 0 none, 1 str, 2 repr, 3 ascii
     std::string spec;
   };
   std::vector<Part> parts;

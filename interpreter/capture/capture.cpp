@@ -18,9 +18,7 @@ constexpr BreakRow kBreakRows[] = {
 
 const BreakRow& break_row(BreakReason reason) { return kBreakRows[static_cast<int>(reason)]; }
 
-void break_here(BreakReason reason, std::string detail) {
-  throw BreakHere{reason, std::move(detail)};
-}
+void break_here(BreakReason reason, std::string detail) { throw BreakHere{reason, std::move(detail)}; }
 
 CaptureResult Capture::run() {
   uint32_t first_pc = frames_.frame_at(0).pc;
@@ -32,8 +30,8 @@ CaptureResult Capture::run() {
   CaptureResult result = exits_.finish();
   result.loops = loops_.followed();
   const ExitPlan& last = result.plan.exits.back();
-  result.empty = last.form == ExitPlan::Form::Resume && last.frames.size() == 1 &&
-                 last.frames[0].pc == first_pc && result.plan.actions.empty();
+  result.empty = last.form == ExitPlan::Form::Resume && last.frames.size() == 1 && last.frames[0].pc == first_pc &&
+                 result.plan.actions.empty();
   return result;
 }
 

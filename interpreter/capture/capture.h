@@ -1,11 +1,11 @@
 #pragma once
-// Capture: abstract interpretation of bytecode into a region. It starts at any pc of a frame, follows the program (calls
-// inlined, control flow decided by what is known) and runs nothing: no script code, no stores. It ends when the entered frame
-// returns, or at an exit where the interpreter must go on. Every read of host state is recorded as an assumption; a store to the
-// host becomes a host instruction at its place in program order, and an overlay that later reads see.
-// Capture itself is the door: it holds the rooms (rooms.h says what each is for) and hands them to whoever has a `Capture&`,
-// which are the handlers of instructions (steps.h), the symbolic forms of natives (native_table.h), stand-ins and the records of
-// repeated calls. To use a room, include its header.
+// Capture: abstract interpretation of bytecode into a region. It starts at any pc of a frame, follows the program
+// (calls inlined, control flow decided by what is known) and runs nothing: no script code, no stores. It ends when the
+// entered frame returns, or at an exit where the interpreter must go on. Every read of host state is recorded as an
+// assumption; a store to the host becomes a host instruction at its place in program order, and an overlay that later
+// reads see. Capture itself is the door: it holds the rooms (rooms.h says what each is for) and hands them to whoever
+// has a `Capture&`, which are the handlers of instructions (steps.h), the symbolic forms of natives (native_table.h),
+// stand-ins and the records of repeated calls. To use a room, include its header.
 #include <memory>
 
 #include "interpreter/capture/program/loops.h"
@@ -18,7 +18,7 @@ struct House;
 struct CaptureResult {
   jit::Region region;
   RegionPlan plan;
-  bool empty = false;  // nothing could be captured at this pc
+  bool empty = false;                   // nothing could be captured at this pc
   std::vector<FollowedLoop> loops;      // whose number of turns the call decided
   std::vector<std::string> violations;  // of sizes that torch._dynamo.mark_dynamic marked
 };

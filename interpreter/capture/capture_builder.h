@@ -1,7 +1,7 @@
 #pragma once
-// What appends to the region that is captured. It asks capture when two sizes must be equal, which becomes a condition at entry,
-// and where in the program an instruction comes from. What is asked of it and made with it is a step of the record of a repeated
-// call (recorded.cpp).
+// What appends to the region that is captured. It asks capture when two sizes must be equal, which becomes a condition
+// at entry, and where in the program an instruction comes from. What is asked of it and made with it is a step of the
+// record of a repeated call (recorded.cpp).
 #include "interpreter/capture/abstract.h"
 #include "jit/region/builder.h"
 
@@ -11,10 +11,9 @@ class Capture;
 
 class CaptureBuilder final : public jit::RegionBuilder {
  public:
-  CaptureBuilder(jit::Region& region, Capture& capture)
-      : RegionBuilder(region), capture_(capture) {}
-  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
-             const OpAttributes& attributes, int result = 0) override;
+  CaptureBuilder(jit::Region& region, Capture& capture) : RegionBuilder(region), capture_(capture) {}
+  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+             int result = 0) override;
   ValueId scalar(jit::ScalarOp op, std::span<const ValueId> operands) override;
   std::optional<int64_t> known_int(ValueId scalar) const override;
   std::optional<Scalar> known(ValueId scalar) const;

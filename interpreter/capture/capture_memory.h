@@ -1,6 +1,6 @@
 #pragma once
-// What is remembered between captures of one place. A capture that finds that it took something for granted which does not hold
-// writes it down here and starts again (CaptureRestart); the next one knows it from the beginning.
+// What is remembered between captures of one place. A capture that finds that it took something for granted which does
+// not hold writes it down here and starts again (CaptureRestart); the next one knows it from the beginning.
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -36,8 +36,9 @@ struct CaptureMemory {
   };
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
-  // Instructions that needed more than the class of an object from outside: its place is in `whole` since, of a list or dict in
-  // `read`. Where `whole` was not enough for the instruction either, it is refused, and the object handed on again.
+  // Instructions that needed more than the class of an object from outside: its place is in `whole` since, of a list or
+  // dict in `read`. Where `whole` was not enough for the instruction either, it is refused, and the object handed on
+  // again.
   struct Look {
     std::string place;
     const CodeObject* code;
@@ -51,38 +52,40 @@ struct CaptureMemory {
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
-  // How often a call brought another object where one is known by identity because an instruction looks at it, and the lengths of
-  // a list whose items an instruction reads. After a few, that instruction is the interpreter's, unless the program keeps the
-  // objects, as it does the layers of a model.
+  // How often a call brought another object where one is known by identity because an instruction looks at it, and the
+  // lengths of a list whose items an instruction reads. After a few, that instruction is the interpreter's, unless the
+  // program keeps the objects, as it does the layers of a model.
   std::unordered_map<std::string, uint32_t> others;
   std::unordered_map<std::string, std::unordered_set<size_t>> lengths;
   void another_whole(const std::string& place, const std::function<bool()>& is_abandoned);
   void another_length(const std::string& place, size_t length);
-  // The same of a tuple, which is read as a whole: a region that begins with one of many lengths, in the middle of a function, is
-  // not worth its captures.
+  // The same of a tuple, which is read as a whole: a region that begins with one of many lengths, in the middle of a
+  // function, is not worth its captures.
   bool is_of_many_lengths(const std::string& place, size_t length);
   bool refuse_looks(const std::string& place, const char* detail);
   // Loops that have another number of turns in each call (compiler/loop_turns.h): the region is left behind each turn.
   std::vector<LoopPlace> varied;
-  bool follows_whole_loops = false;  // a region is to hold all turns, however many (fullgraph=True)
+  bool follows_whole_loops = false;       // a region is to hold all turns, however many (fullgraph=True)
   std::vector<LoopPlace> different_ends;  // rolled loops whose last turn decides something else than those before
   std::vector<LoopPlace> followed_loops;  // whose turns differ in more than a rolled loop can (program/rolled_loops.h)
-  std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
-  // Places of tensors that are another input in one call and a tensor of their own in the next: each is an input of its own. Not
-  // where the program asks which of them are one.
+  std::unordered_set<std::string>
+      shared;  // places of tensors whose memory is another one's too: not written in a region
+  // Places of tensors that are another input in one call and a tensor of their own in the next: each is an input of its
+  // own. Not where the program asks which of them are one.
   std::unordered_set<std::string> separate;
   bool tells_apart = false;
   // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
   std::unordered_set<const Object*> followed;
   bool follows_calls = false;
-  bool any_closure = false;  // calls bring other functions made by the same def: their cells are entry sources
-  bool specialises = false;  // sizes and ints are facts
+  bool any_closure = false;        // calls bring other functions made by the same def: their cells are entry sources
+  bool specialises = false;        // sizes and ints are facts
   bool follows_loops = false;      // no loop is rolled
   bool breaks_everywhere = false;  // every statement leaves its region (a test world)
-  bool only_call = false;    // the region ends behind its first instruction, a call
-  bool lacks_memory = false; // inside try or with, memory was not there: each new tensor may raise
+  bool only_call = false;          // the region ends behind its first instruction, a call
+  bool lacks_memory = false;       // inside try or with, memory was not there: each new tensor may raise
   enum class Stores : uint8_t {
-    AsTheyCome,      // each store is made at its place; one of a tensor with a history, and those behind it, when the region is left
+    AsTheyCome,      // each store is made at its place; one of a tensor with a history, and those behind it, when the
+                     // region is left
     Behind,          // all are made when the region is left, since something that may raise stands between two of them
     InFrontOfCalls,  // as AsTheyCome, for good: a call of the host must find them
   } stores = Stores::AsTheyCome;
@@ -97,8 +100,8 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
 
 // An object that holds data: when a call brings another one, it is taken apart.
 bool holds_data(Vm& vm, const Value& v);
-// Any other object that is none of the program's own pieces: when a call brings another one, a region that only hands it on
-// knows its class alone.
+// Any other object that is none of the program's own pieces: when a call brings another one, a region that only hands
+// it on knows its class alone.
 bool may_be_handed_on(const Value& v);
 
 }  // namespace tsc::interp

@@ -1,6 +1,6 @@
 #pragma once
-// All rooms of one capture, in one place: what a file includes that reaches most of them (the handlers of instructions and the
-// symbolic forms of natives). A room itself includes the headers of those it calls.
+// All rooms of one capture, in one place: what a file includes that reaches most of them (the handlers of instructions
+// and the symbolic forms of natives). A room itself includes the headers of those it calls.
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/entry/size_checks.h"

@@ -47,10 +47,10 @@ struct EntrySource {
     Namespace,  // entry `name` of the dict `holder`
     Element,    // element `index` of the list `holder`
     Gradient,   // `.grad` of the tensor at source `parent`
-    Part,       // number `index` of what the method, function, partial or cell at source `parent` is made of (outside.cpp)
-    Copy,       // a copy of the iterator at source `parent`
-    Next,       // the next item of the copy at source `parent`; Undefined behind the last one
-    Pinned,     // `holder` itself, known by identity
+    Part,    // number `index` of what the method, function, partial or cell at source `parent` is made of (outside.cpp)
+    Copy,    // a copy of the iterator at source `parent`
+    Next,    // the next item of the copy at source `parent`; Undefined behind the last one
+    Pinned,  // `holder` itself, known by identity
   } form = Form::Register;
   uint32_t parent = 0;
   uint32_t index = 0;
@@ -59,20 +59,25 @@ struct EntrySource {
   Value key;  // Item of a dict
 
   // What must hold of the value.
+  // clang-format off
   enum class Check : uint8_t {
-    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text, Method, Function, Cell, Iterator, Set, Partial
+    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text, Method, Function, Cell, Iterator,
+    Set, Partial
   } check = Check::Nothing;
-  Value expected;           // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator, Set, Partial, Tensor: its class; Function: its code
+  // clang-format on
+  Value expected;  // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator, Set, Partial, Tensor: its
+                   // class; Function: its code
   uint64_t tensor_key = 0;  // Tensor
   static constexpr uint32_t kAnyLength = ~0u;
-  uint32_t length = 0;      // Tuple, List, Dict, Set; Function: its defaults; Partial: its positional arguments; Alias: the source that holds the same object
+  uint32_t length = 0;  // Tuple, List, Dict, Set; Function: its defaults; Partial: its positional arguments; Alias: the
+                        // source that holds the same object
   std::vector<Value> keys;  // Dict and Set, in order; Function: its module; Partial: names of its keyword arguments
   bool is_literal = false;  // Pinned: a tensor that capture made of numbers in the program
   bool unread = false;      // a tensor whose elements no instruction of the region reads: its memory may be anybody's
   // Whether it is found in the value at source `parent`.
   bool is_inside() const {
-    return form == Form::Item || form == Form::Length || form == Form::Gradient || form == Form::Part || form == Form::Copy || form == Form::Next ||
-           (form == Form::Attribute && !holder.is_object());
+    return form == Form::Item || form == Form::Length || form == Form::Gradient || form == Form::Part ||
+           form == Form::Copy || form == Form::Next || (form == Form::Attribute && !holder.is_object());
   }
 };
 
@@ -82,8 +87,8 @@ bool is_bare_tuple(const Value& v);
 bool is_plain_function(const FunctionObject& function);
 // Whether the library defines it.
 bool is_library(const CodeObject* code);
-// The register of the parameter of a library function that says where its tensors lie: it is asked for where one is made,
-// whether the function reads it again or not (tensor/placement.h). As many as there are parameters: it has none.
+// The register of the parameter of a library function that says where its tensors lie: it is asked for where one is
+// made, whether the function reads it again or not (tensor/placement.h). As many as there are parameters: it has none.
 size_t device_parameter(const CodeObject* code);
 // Whether the iterator takes its items from that object.
 bool walks_over(const Value& iterator, const Object* container);
@@ -107,19 +112,20 @@ struct ObjectRecipe {
   uint32_t number = 0;  // identity: built once per run
   VirtualKind kind = VirtualKind::Tuple;
   std::vector<Recipe> parts;
-  // Tensor: parts[0] = its elements (Live), or the parent of a view; parts[1], where there is one, the writes of loops (Live).
+  // Tensor: parts[0] = its elements (Live), or the parent of a view; parts[1], where there is one, the writes of loops
+  // (Live).
   bool requires_grad = false;
-  uint32_t writes = 0;           // that the region has made to it
+  uint32_t writes = 0;  // that the region has made to it
   bool is_data = false;
   bool is_inference = false;
   bool has_history = false;
-  Recipe gradient;               // its .grad; Undefined: none
+  Recipe gradient;  // its .grad; Undefined: none
   bool is_view = false;
   Op view_op = Op::reshape;
-  OpAttributes attributes;       // of the view op; its scalars are parts[1...]
-  Local<Type> type;              // Instance, Super, Tuple (null: tuple itself)
+  OpAttributes attributes;              // of the view op; its scalars are parts[1...]
+  Local<Type> type;                     // Instance, Super, Tuple (null: tuple itself)
   std::vector<Local<StrObject>> names;  // fields of an Instance
-  Local<CodeObject> code;        // Function: parts = defaults, keyword defaults, closure
+  Local<CodeObject> code;               // Function: parts = defaults, keyword defaults, closure
   Local<ModuleObject> module;
   uint32_t counts[3] = {0, 0, 0};
   std::vector<VText::Part> text;  // Text: parts[i] belongs to the i-th formatted part
@@ -135,10 +141,10 @@ struct Materials {
 
 // What is asked of the backward of a call.
 struct BackwardRequest {
-  std::vector<bool> present;         // which outputs have a gradient
-  bool add_up = false;               // the terms of each input
+  std::vector<bool> present;                              // which outputs have a gradient
+  bool add_up = false;                                    // the terms of each input
   std::vector<jit::TapeNode::Pass::Inspected> inspected;  // outputs whose whole gradients somebody looks at
-  std::set<size_t> left_out;         // inputs whose gradients nobody wants
+  std::set<size_t> left_out;                              // inputs whose gradients nobody wants
   auto operator<=>(const BackwardRequest&) const = default;
 };
 
@@ -148,7 +154,7 @@ struct HistorySource {
   std::vector<ValueId> outputs, wrt, stops;
   std::vector<std::string> names;  // for each output: of the function or the op that made it
   std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;  // the most recent ones
-  std::unordered_map<ValueId, jit::ValueSet> computed_from;  // for values about which was asked
+  std::unordered_map<ValueId, jit::ValueSet> computed_from;             // for values about which was asked
 };
 
 // One host instruction.
@@ -179,31 +185,31 @@ struct ExitFrame {
   Recipe function_recipe;          // of functions made in the region
   uint32_t pc = 0;
   std::vector<std::pair<uint32_t, Recipe>> registers;
-  bool discards_result = false;    // nobody takes the result
-  Recipe constructed;              // of an __init__: the instance
+  bool discards_result = false;  // nobody takes the result
+  Recipe constructed;            // of an __init__: the instance
 };
 
 struct ExitPlan {
   enum class Form : uint8_t { Return, Resume, Miss } form = Form::Resume;
   BreakReason reason = BreakReason::instruction;
   std::string detail;
-  std::vector<ExitFrame> frames;   // outermost (the entered frame) first
-  Recipe result;                   // Return
+  std::vector<ExitFrame> frames;  // outermost (the entered frame) first
+  Recipe result;                  // Return
   Materials materials;
-  Modes modes;                     // there
+  Modes modes;  // there
   uint32_t origin = 0;
   // Gradient history of results that outlive the region: empty when there is none.
-  std::vector<uint32_t> history_objects;         // object numbers, in the order of the node's outputs
-  std::vector<uint32_t> history_live;            // where their values stand among the live ones
-  std::vector<uint32_t> saved_live;              // where the saved values stand
-  std::vector<uint32_t> saved_inputs;            // of those: the entry source that was written and then saved, or kMadeHere
-  std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient, and then
-  std::vector<uint32_t> wrt_objects;             // leaves made in the region, by object number
-  std::vector<HostAction> stores;                // what waits for the history; of `materials`
-  std::shared_ptr<jit::SplitBackward> backward;  // for gradients of all outputs
-  jit::ValueSet freed;        // of its `saving`: what a backward() in the region has freed
-  bool history_freed = false;  // every backward of an output meets one of those: nothing is saved
-  std::shared_ptr<struct HistorySource> history;   // to make the one for some of them
+  std::vector<uint32_t> history_objects;  // object numbers, in the order of the node's outputs
+  std::vector<uint32_t> history_live;     // where their values stand among the live ones
+  std::vector<uint32_t> saved_live;       // where the saved values stand
+  std::vector<uint32_t> saved_inputs;     // of those: the entry source that was written and then saved, or kMadeHere
+  std::vector<uint32_t> wrt_sources;      // entry sources that get a gradient, and then
+  std::vector<uint32_t> wrt_objects;      // leaves made in the region, by object number
+  std::vector<HostAction> stores;         // what waits for the history; of `materials`
+  std::shared_ptr<jit::SplitBackward> backward;   // for gradients of all outputs
+  jit::ValueSet freed;                            // of its `saving`: what a backward() in the region has freed
+  bool history_freed = false;                     // every backward of an output meets one of those: nothing is saved
+  std::shared_ptr<struct HistorySource> history;  // to make the one for some of them
 };
 
 // A place of the source, through the inlined calls that led to it.
@@ -233,11 +239,11 @@ struct RegionPlan {
   std::vector<std::string> facts;  // for explain
   std::vector<uint32_t> written_sources;
   std::vector<uint32_t> graded_sources;  // tensors whose .grad is set: each must be none of the other inputs
-  std::vector<uint32_t> containers;  // sources of the objects that were taken apart, and those of them
-  std::vector<uint32_t> distinct;    // that must be none of the others, nor watched
-  std::vector<uint32_t> walked;      // iterators that the region takes items from: over no container that it changes
-  std::vector<Value> foreign;        // objects known by identity that none of them may be
-  std::vector<Value> read_anew;      // those of which something is read at every entry: no written one may be
+  std::vector<uint32_t> containers;      // sources of the objects that were taken apart, and those of them
+  std::vector<uint32_t> distinct;        // that must be none of the others, nor watched
+  std::vector<uint32_t> walked;  // iterators that the region takes items from: over no container that it changes
+  std::vector<Value> foreign;    // objects known by identity that none of them may be
+  std::vector<Value> read_anew;  // those of which something is read at every entry: no written one may be
   std::vector<std::pair<uint32_t, uint32_t>> different;  // sources that `is` found to be two objects
   Local<FunctionObject> function;  // of a closure: the region knows its cells by identity; null: they are entry sources
   Local<CodeObject> entry_code;
@@ -247,13 +253,13 @@ struct RegionPlan {
   bool is_for(const Modes& now) const {
     return modes == now && device_number.value_or(current_device().current_backend) == current_device().current_backend;
   }
-  std::optional<Place> place;   // where its tensors lie, all of them; empty: it has none
-  bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
+  std::optional<Place> place;  // where its tensors lie, all of them; empty: it has none
+  bool run_again = false;      // has no effects: when it raises, the interpreter runs the frame from its start
   std::unordered_set<uint32_t> starts_again;  // origins in front of which it has none: when these raise, the same
-  uint32_t repeats = 0;         // calls that were not followed, but done as one before (call_record.h)
-  uint32_t instructions = 0;    // bytecode instructions captured
-  uint32_t object_count = 0;    // numbers of its objects are at most this
-  uint32_t deepest = 0;         // so many frames stand above the entered one where most of them do
+  uint32_t repeats = 0;                       // calls that were not followed, but done as one before (call_record.h)
+  uint32_t instructions = 0;                  // bytecode instructions captured
+  uint32_t object_count = 0;                  // numbers of its objects are at most this
+  uint32_t deepest = 0;                       // so many frames stand above the entered one where most of them do
 };
 
 }  // namespace tsc::interp

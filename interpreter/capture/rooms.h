@@ -1,6 +1,7 @@
 #pragma once
-// The rooms of capture, and what each of them can reach. Capture is abstract interpretation: it follows the program's bytecode
-// on values that are not known yet and appends what it does to a region; nothing runs. What it holds meanwhile lies in rooms:
+// The rooms of capture, and what each of them can reach. Capture is abstract interpretation: it follows the program's
+// bytecode on values that are not known yet and appends what it does to a region; nothing runs. What it holds meanwhile
+// lies in rooms:
 //
 //   the program     frames      where the program stands: frames, registers, the step loop
 //                   calls       from a callee to a frame, an object or a native's row
@@ -20,9 +21,9 @@
 //                   size_checks that operations do not fail on their sizes
 //   exits           exits       where the region is left, and the recipes for what the interpreter needs there
 //
-// What one turn of the program changes lies in few of them: the frames (frames), what was stored (overlay, writes, effects),
-// what was loaded (cells), versions of tensors and the content of virtual objects, and conditions. A room is a class that owns
-// its fields; it calls the others by their names and sees nothing else of them.
+// What one turn of the program changes lies in few of them: the frames (frames), what was stored (overlay, writes,
+// effects), what was loaded (cells), versions of tensors and the content of virtual objects, and conditions. A room is
+// a class that owns its fields; it calls the others by their names and sees nothing else of them.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -71,7 +72,8 @@ struct BreakHere {
 };
 [[noreturn]] void break_here(BreakReason reason, std::string detail = {});
 
-// The capture has to start again because something that it took for granted does not hold: CaptureMemory knows more now.
+// The capture has to start again because something that it took for granted does not hold: CaptureMemory knows more
+// now.
 struct CaptureRestart {};
 
 struct CallArguments {

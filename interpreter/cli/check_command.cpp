@@ -23,10 +23,7 @@ int run_check(Session& session, const Invocation& invocation) {
   }
   const bool json = invocation.json || invocation.error_format == ErrorFormat::Json;
   const bool lines = invocation.error_format == ErrorFormat::Short;
-  const char* format = json                                         ? "json"
-                       : lines                                      ? "short"
-                       : use_color(invocation.color, STDOUT_FILENO) ? "color"
-                                                                    : "text";
+  const char* format = json ? "json" : lines ? "short" : use_color(invocation.color, STDOUT_FILENO) ? "color" : "text";
   std::vector<std::string> found;
   int exit_code = 0;
   for (const std::string& path : scripts.files) {
@@ -38,9 +35,8 @@ int run_check(Session& session, const Invocation& invocation) {
     }
     const std::string name = path == "-" ? "<stdin>" : path;
     size_t findings = 0;
-    const int failed =
-        session.finish(session.api().check(session.engine(), name.c_str(), text.data(), text.size(),
-                                           format, append_entry, &found, &findings));
+    const int failed = session.finish(session.api().check(session.engine(), name.c_str(), text.data(), text.size(),
+                                                          format, append_entry, &found, &findings));
     if (failed != 0) return failed;
   }
   if (json) std::fputs("[", stdout);
@@ -49,8 +45,8 @@ int run_check(Session& session, const Invocation& invocation) {
   if (json) std::fputs("]\n", stdout);
   std::fflush(stdout);
   if (!invocation.quiet)
-    std::fprintf(stderr, "%zu %s in %zu files\n", found.size(),
-                 found.size() == 1 ? "finding" : "findings", scripts.files.size());
+    std::fprintf(stderr, "%zu %s in %zu files\n", found.size(), found.size() == 1 ? "finding" : "findings",
+                 scripts.files.size());
   return found.empty() ? exit_code : 1;
 }
 

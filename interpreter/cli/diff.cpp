@@ -84,19 +84,15 @@ class Search {
     long x = n_, y = m_;
     for (long d = static_cast<long>(rows_.size()) - 1; d > 0; --d) {
       const std::vector<long>& row = rows_[at(d - 1)];  // diagonals -(d-1) .. d-1
-      const auto furthest = [&](long k) {
-        return k < -(d - 1) || k > d - 1 ? -1 : row[at(k + d - 1)];
-      };
+      const auto furthest = [&](long k) { return k < -(d - 1) || k > d - 1 ? -1 : row[at(k + d - 1)]; };
       const long k = x - y;
       const bool down = k == -d || (k != d && furthest(k - 1) < furthest(k + 1));
       const long from_x = down ? furthest(k + 1) : furthest(k - 1);
       const long from_y = from_x - (down ? k + 1 : k - 1);
       while (x > from_x + (down ? 0 : 1) && y > from_y + (down ? 1 : 0))
         --x, --y, back.push_back({' ', head_ + x, head_ + y});
-      if (down)
-        --y, back.push_back({'+', head_ + x, head_ + y});
-      else
-        --x, back.push_back({'-', head_ + x, head_ + y});
+      if (down) --y, back.push_back({'+', head_ + x, head_ + y});
+      else --x, back.push_back({'-', head_ + x, head_ + y});
     }
     while (x > 0) --x, --y, back.push_back({' ', head_ + x, head_ + y});
     steps.insert(steps.end(), back.rbegin(), back.rend());
@@ -115,8 +111,8 @@ std::string place(long begin, long count) {
 
 }  // namespace
 
-std::string unified_diff(const std::string& before, const std::string& after,
-                         const std::string& before_name, const std::string& after_name) {
+std::string unified_diff(const std::string& before, const std::string& after, const std::string& before_name,
+                         const std::string& after_name) {
   if (before == after) return "";
   const Lines a = split(before), b = split(after);
   const std::vector<Step> steps = Search(a, b).run();
@@ -139,14 +135,13 @@ std::string unified_diff(const std::string& before, const std::string& after,
       const Step& step = steps[static_cast<size_t>(j)];
       removed += step.sign != '+';
       added += step.sign != '-';
-      const std::string_view line = step.sign == '+' ? b[static_cast<size_t>(step.after)]
-                                                     : a[static_cast<size_t>(step.before)];
+      const std::string_view line =
+          step.sign == '+' ? b[static_cast<size_t>(step.after)] : a[static_cast<size_t>(step.before)];
       (body += step.sign) += line;
       if (line.back() != '\n') body += "\n\\ No newline at end of file\n";
     }
     const Step& first = steps[static_cast<size_t>(begin)];
-    out +=
-        "@@ -" + place(first.before, removed) + " +" + place(first.after, added) + " @@\n" + body;
+    out += "@@ -" + place(first.before, removed) + " +" + place(first.after, added) + " @@\n" + body;
     i = end;
   }
   return out;

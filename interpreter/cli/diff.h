@@ -5,7 +5,7 @@
 namespace tsc::cli {
 
 // Empty when the texts are the same.
-std::string unified_diff(const std::string& before, const std::string& after,
-                         const std::string& before_name, const std::string& after_name);
+std::string unified_diff(const std::string& before, const std::string& after, const std::string& before_name,
+                         const std::string& after_name);
 
 }  // namespace tsc::cli

@@ -78,8 +78,7 @@ bool matches_expected(const std::string& expected, const std::string& got) {
     const std::string part = wanted.substr(begin, gap == std::string::npos ? gap : gap - begin);
     if (gap == std::string::npos) {  // the last part stands at the end
       if (first) return text == wanted;
-      return text.size() >= at + part.size() &&
-             text.compare(text.size() - part.size(), part.size(), part) == 0;
+      return text.size() >= at + part.size() && text.compare(text.size() - part.size(), part.size(), part) == 0;
     }
     const size_t found = text.find(part, at);
     if (found == std::string::npos || (first && found != 0)) return false;

@@ -9,16 +9,13 @@ namespace {
 
 constexpr std::size_t kIndent = 4;
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
-}
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
 
 std::string common_prefix(const std::vector<std::string>& names) {
   std::string prefix = names.front();
   for (const std::string& name : names) {
     std::size_t length = 0;
-    while (length < prefix.size() && length < name.size() && prefix[length] == name[length])
-      ++length;
+    while (length < prefix.size() && length < name.size() && prefix[length] == name[length]) ++length;
     prefix.resize(length);
   }
   return prefix;
@@ -57,10 +54,8 @@ std::string joined(const std::vector<std::string>& texts) {
 std::string plain_text(const std::string& text) {
   std::string plain;
   for (char c : text) {
-    if (c == '\t')
-      plain += std::string(kIndent, ' ');
-    else if (c == '\n' || static_cast<unsigned char>(c) >= 32)
-      plain += c;
+    if (c == '\t') plain += std::string(kIndent, ' ');
+    else if (c == '\n' || static_cast<unsigned char>(c) >= 32) plain += c;
   }
   return plain;
 }
@@ -72,8 +67,7 @@ Editor::Editor(Terminal& terminal, History& history, EditorQuestions questions, 
   terminal_.escape_is_key(keys == EditKeys::Vi);
 }
 
-EditResult Editor::read(const std::string& prompt, const std::string& continuation,
-                        std::string& text) {
+EditResult Editor::read(const std::string& prompt, const std::string& continuation, std::string& text) {
   prompt_ = prompt;
   continuation_ = continuation;
   text_.clear();
@@ -98,31 +92,21 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
   return *outcome;
 }
 
-Editor::Outcome Editor::handle(const Key& key) {
-  return keys_ == EditKeys::Vi ? handle_vi(key) : handle_emacs(key);
-}
+Editor::Outcome Editor::handle(const Key& key) { return keys_ == EditKeys::Vi ? handle_vi(key) : handle_emacs(key); }
 
 Editor::Outcome Editor::handle_vi(const Key& key) {
   switch (vi_.handle(key, text_, cursor_)) {
-    case ViKeys::Ask::Nothing:
-      break;
-    case ViKeys::Ask::NotMine:
-      return handle_emacs(key);
+    case ViKeys::Ask::Nothing: break;
+    case ViKeys::Ask::NotMine: return handle_emacs(key);
     case ViKeys::Ask::Enter: {
       cursor_ = text_.size();
       const Outcome outcome = enter();
       if (!outcome) vi_.insert_on();
       return outcome;
     }
-    case ViKeys::Ask::Up:
-      vertical(-1);
-      break;
-    case ViKeys::Ask::Down:
-      vertical(1);
-      break;
-    case ViKeys::Ask::Search:
-      search();
-      break;
+    case ViKeys::Ask::Up: vertical(-1); break;
+    case ViKeys::Ask::Down: vertical(1); break;
+    case ViKeys::Ask::Search: search(); break;
     case ViKeys::Ask::Repeat:
       for (const Key& again : vi_.begin_repeat()) handle_vi(again);
       vi_.end_repeat();
@@ -142,132 +126,78 @@ Editor::Outcome Editor::handle_emacs(const Key& key) {
 }
 
 Editor::Outcome Editor::handle_editing(const Key& key) {
-  if (handle_motion(key.kind) || handle_erasing(key.kind) || handle_kill(key.kind) ||
-      handle_change(key.kind))
+  if (handle_motion(key.kind) || handle_erasing(key.kind) || handle_kill(key.kind) || handle_change(key.kind))
     return std::nullopt;
   switch (key.kind) {
-    case KeyKind::Text:
-      insert(key.text);
-      break;
-    case KeyKind::Paste:
-      paste(key.text);
-      break;
-    case KeyKind::Enter:
-      return enter();
-    case KeyKind::AltEnter:
-      insert("\n");
-      break;
-    case KeyKind::Tab:
-      tab();
-      break;
-    case KeyKind::Search:
-      search();
-      break;
+    case KeyKind::Text: insert(key.text); break;
+    case KeyKind::Paste: paste(key.text); break;
+    case KeyKind::Enter: return enter();
+    case KeyKind::AltEnter: insert("\n"); break;
+    case KeyKind::Tab: tab(); break;
+    case KeyKind::Search: search(); break;
     case KeyKind::ClearScreen:
       terminal_.write("\033[H\033[2J");
       cursor_row_ = 0;
       break;
-    case KeyKind::Interrupt:
-      cursor_ = text_.size();
-      return EditResult::Cancelled;
-    case KeyKind::Closed:
-      return EditResult::End;
+    case KeyKind::Interrupt: cursor_ = text_.size(); return EditResult::Cancelled;
+    case KeyKind::Closed: return EditResult::End;
     case KeyKind::EndOfInput:
       if (text_.empty()) return EditResult::End;
       erase(cursor_, next_character(text_, cursor_));
       break;
-    default:
-      break;
+    default: break;
   }
   return std::nullopt;
 }
 
 bool Editor::handle_motion(KeyKind kind) {
   switch (kind) {
-    case KeyKind::Left:
-      cursor_ = previous_character(text_, cursor_);
-      return true;
-    case KeyKind::Right:
-      cursor_ = next_character(text_, cursor_);
-      return true;
-    case KeyKind::Home:
-      cursor_ = line_start(cursor_);
-      return true;
-    case KeyKind::End:
-      cursor_ = line_end(cursor_);
-      return true;
-    case KeyKind::WordLeft:
-      cursor_ = word_left();
-      return true;
-    case KeyKind::WordRight:
-      cursor_ = word_right();
-      return true;
-    case KeyKind::Up:
-      vertical(-1);
-      return true;
-    case KeyKind::Down:
-      vertical(1);
-      return true;
-    default:
-      return false;
+    case KeyKind::Left: cursor_ = previous_character(text_, cursor_); return true;
+    case KeyKind::Right: cursor_ = next_character(text_, cursor_); return true;
+    case KeyKind::Home: cursor_ = line_start(cursor_); return true;
+    case KeyKind::End: cursor_ = line_end(cursor_); return true;
+    case KeyKind::WordLeft: cursor_ = word_left(); return true;
+    case KeyKind::WordRight: cursor_ = word_right(); return true;
+    case KeyKind::Up: vertical(-1); return true;
+    case KeyKind::Down: vertical(1); return true;
+    default: return false;
   }
 }
 
 bool Editor::handle_kill(KeyKind kind) {
   switch (kind) {
-    case KeyKind::KillToEnd:
-      kill(cursor_, std::max(line_end(cursor_), cursor_));
-      return true;
-    case KeyKind::KillToStart:
-      kill(line_start(cursor_), cursor_);
-      return true;
-    case KeyKind::KillWord:
-      kill(word_left(), cursor_);
-      return true;
-    case KeyKind::KillWordRight:
-      kill(cursor_, word_right());
-      return true;
-    default:
-      return false;
+    case KeyKind::KillToEnd: kill(cursor_, std::max(line_end(cursor_), cursor_)); return true;
+    case KeyKind::KillToStart: kill(line_start(cursor_), cursor_); return true;
+    case KeyKind::KillWord: kill(word_left(), cursor_); return true;
+    case KeyKind::KillWordRight: kill(cursor_, word_right()); return true;
+    default: return false;
   }
 }
 
 bool Editor::handle_change(KeyKind kind) {
   switch (kind) {
-    case KeyKind::Yank:
-      insert(killed_);
-      return true;
-    case KeyKind::Transpose:
-      transpose();
-      return true;
+    case KeyKind::Yank: insert(killed_); return true;
+    case KeyKind::Transpose: transpose(); return true;
     case KeyKind::UpperWord:
     case KeyKind::LowerWord:
-    case KeyKind::CapitalWord:
-      change_case(kind);
-      return true;
-    case KeyKind::Undo:
-      undo();
-      return true;
-    default:
-      return false;
+    case KeyKind::CapitalWord: change_case(kind); return true;
+    case KeyKind::Undo: undo(); return true;
+    default: return false;
   }
 }
 
 bool Editor::handle_erasing(KeyKind kind) {
   switch (kind) {
-    case KeyKind::Delete:
-      erase(cursor_, next_character(text_, cursor_));
-      return true;
+    case KeyKind::Delete: erase(cursor_, next_character(text_, cursor_)); return true;
     case KeyKind::Backspace: {
       // Inside the indentation one key takes back one level.
       const std::size_t start = line_start(cursor_);
-      const bool indented = cursor_ > start && (cursor_ - start) % kIndent == 0 &&
-                            text_.find_first_not_of(' ', start) >= cursor_;
+      const bool indented =
+          cursor_ > start && (cursor_ - start) % kIndent == 0 && text_.find_first_not_of(' ', start) >= cursor_;
       erase(indented ? cursor_ - kIndent : previous_character(text_, cursor_), cursor_);
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -422,8 +352,7 @@ void Editor::tab() {
 void Editor::show(const std::vector<std::string>& names) {
   std::size_t widest = 0;
   for (const std::string& name : names) widest = std::max(widest, name.size());
-  const std::size_t columns =
-      std::max<std::size_t>(1, static_cast<std::size_t>(terminal_.columns()) / (widest + 2));
+  const std::size_t columns = std::max<std::size_t>(1, static_cast<std::size_t>(terminal_.columns()) / (widest + 2));
   draw(true);
   std::string list = "\r\n";
   constexpr std::size_t kMost = 200;
@@ -451,8 +380,8 @@ std::vector<Editor::Line> Editor::measure(int columns) const {
 }
 
 // The lines to draw: all of them, or, of a block taller than the screen, those around the cursor.
-std::pair<std::size_t, std::size_t> Editor::visible(const std::vector<Line>& lines,
-                                                    std::size_t cursor_line, int height) {
+std::pair<std::size_t, std::size_t> Editor::visible(const std::vector<Line>& lines, std::size_t cursor_line,
+                                                    int height) {
   std::size_t first = cursor_line, last = cursor_line + 1;
   int rows = lines[cursor_line].rows;
   for (bool grown = true; grown;) {
@@ -489,8 +418,7 @@ void Editor::draw(bool final) {
     // A line that just fills its row leaves the cursor hanging on it.
     if (line.width > 0 && line.width % columns == 0) out += " \r";
     if (i == cursor_line) {
-      const int before =
-          line.prompt_width + display_width({text_.data() + line.begin, cursor_ - line.begin});
+      const int before = line.prompt_width + display_width({text_.data() + line.begin, cursor_ - line.begin});
       cursor_row = row + before / columns;
       cursor_column = before % columns;
     }
@@ -513,9 +441,7 @@ std::size_t Editor::line_start(std::size_t at) const {
   return found == std::string::npos ? 0 : found + 1;
 }
 
-std::size_t Editor::line_end(std::size_t at) const {
-  return std::min(text_.find('\n', at), text_.size());
-}
+std::size_t Editor::line_end(std::size_t at) const { return std::min(text_.find('\n', at), text_.size()); }
 
 std::size_t Editor::word_left() const {
   std::size_t at = cursor_;

@@ -18,9 +18,7 @@ struct EditorQuestions {
   // Does Enter at the end of this text run it?
   std::function<bool(const std::string& text)> is_complete;
   // Where the name before the cursor begins, and what it could become.
-  std::function<std::pair<std::size_t, std::vector<std::string>>(const std::string& text,
-                                                                 std::size_t cursor)>
-      complete;
+  std::function<std::pair<std::size_t, std::vector<std::string>>(const std::string& text, std::size_t cursor)> complete;
 };
 
 enum class EditKeys { Emacs, Vi };
@@ -28,8 +26,7 @@ enum class EditResult { Entry, Cancelled, End };
 
 class Editor {
  public:
-  Editor(Terminal& terminal, History& history, EditorQuestions questions,
-         EditKeys keys = EditKeys::Emacs);
+  Editor(Terminal& terminal, History& history, EditorQuestions questions, EditKeys keys = EditKeys::Emacs);
   // Reads one block into `text`.
   EditResult read(const std::string& prompt, const std::string& continuation, std::string& text);
   // What was read, entry by entry: a session that was pasted has several.
@@ -70,8 +67,8 @@ class Editor {
     int prompt_width, width, rows;
   };
   std::vector<Line> measure(int columns) const;
-  static std::pair<std::size_t, std::size_t> visible(const std::vector<Line>& lines,
-                                                     std::size_t cursor_line, int height);
+  static std::pair<std::size_t, std::size_t> visible(const std::vector<Line>& lines, std::size_t cursor_line,
+                                                     int height);
 
   std::size_t line_start(std::size_t at) const;
   std::size_t line_end(std::size_t at) const;
@@ -92,7 +89,7 @@ class Editor {
   KeyKind last_key_ = KeyKind::Ignored;
   std::vector<State> undo_;
   std::vector<std::string> pasted_;  // the entries of the session that was pasted last
-  int cursor_row_ = 0;      // of the screen, below the first drawn row
+  int cursor_row_ = 0;               // of the screen, below the first drawn row
 };
 
 }  // namespace tsc::cli

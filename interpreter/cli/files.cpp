@@ -31,8 +31,7 @@ void collect_below(const fs::path& folder, std::vector<std::string>& files) {
 
 bool read_stream(FILE* stream, std::string& text) {
   char buffer[65536];
-  for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stream)) > 0;)
-    text.append(buffer, count);
+  for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stream)) > 0;) text.append(buffer, count);
   return std::ferror(stream) == 0;
 }
 
@@ -123,7 +122,7 @@ bool replace_file(const std::string& path, const std::string& text, std::string&
   char* resolved = realpath(path.c_str(), nullptr);
   const std::string target = resolved != nullptr ? resolved : path;
   std::free(resolved);
-  struct stat about {};
+  struct stat about{};
   if (stat(target.c_str(), &about) != 0) about.st_mode = S_IFREG | 0644;
   if (S_ISREG(about.st_mode) ? write_beside(target, about.st_mode & 07777, text) : write_in_place(target, text))
     return true;
@@ -146,13 +145,11 @@ std::string no_such_file(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
   const fs::path folder = asked.has_parent_path() ? asked.parent_path() : fs::path(".");
-  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator();
-       at.increment(error))
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error))
     names.push_back(at->path().filename().string());
   const std::string_view near = nearest(asked.filename().string(), {names.begin(), names.end()});
   if (!near.empty() && command.empty())
-    problem += "; did you mean '" +
-               (asked.has_parent_path() ? (folder / near).string() : std::string(near)) + "'?";
+    problem += "; did you mean '" + (asked.has_parent_path() ? (folder / near).string() : std::string(near)) + "'?";
   return problem;
 }
 

@@ -19,22 +19,17 @@ class Formatter {
     if (!read_text(path, text, problem)) return fail(problem);
     const std::string name = path == "-" ? "<stdin>" : path;
     const tsc_api& api = session_.api();
-    tsc_status* status = api.format(session_.engine(), name.c_str(), text.data(), text.size(),
-                                    append_text, &formatted);
+    tsc_status* status = api.format(session_.engine(), name.c_str(), text.data(), text.size(), append_text, &formatted);
     if (status != nullptr) {
       exit_code_ = std::max(exit_code_, session_.finish(status));
       return;
     }
     const bool is_new = formatted != text;
     ++seen_;
-    if (diff_)
-      std::fputs(unified_diff(text, formatted, name, name).c_str(), stdout);
-    else if (path == "-" && !check_)
-      std::fwrite(formatted.data(), 1, formatted.size(), stdout);
-    else if (is_new && check_)
-      std::printf("%s\n", name.c_str());
-    else if (is_new && !replace_file(path, formatted, problem))
-      return fail(problem);
+    if (diff_) std::fputs(unified_diff(text, formatted, name, name).c_str(), stdout);
+    else if (path == "-" && !check_) std::fwrite(formatted.data(), 1, formatted.size(), stdout);
+    else if (is_new && check_) std::printf("%s\n", name.c_str());
+    else if (is_new && !replace_file(path, formatted, problem)) return fail(problem);
     changed_ += is_new;
   }
 
@@ -42,8 +37,7 @@ class Formatter {
     if (check_ && changed_ != 0) exit_code_ = std::max(exit_code_, 1);
     std::fflush(stdout);
     if (!quiet)
-      std::fprintf(stderr, "%zu of %zu files %s\n", changed_, seen_,
-                   check_ || diff_ ? "would change" : "changed");
+      std::fprintf(stderr, "%zu of %zu files %s\n", changed_, seen_, check_ || diff_ ? "would change" : "changed");
     return exit_code_;
   }
 

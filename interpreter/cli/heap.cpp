@@ -26,8 +26,7 @@ void set_up_heap() {
   mallopt(M_MMAP_THRESHOLD, kStep / 2);
   mallopt(M_TRIM_THRESHOLD, kStep);
   mallopt(M_TOP_PAD, kStep);
-  const auto begin =
-      (reinterpret_cast<uintptr_t>(sbrk(0)) + kStart + kHugePage - 1) & ~(kHugePage - 1);
+  const auto begin = (reinterpret_cast<uintptr_t>(sbrk(0)) + kStart + kHugePage - 1) & ~(kHugePage - 1);
   void* volatile probe = std::malloc(kProbe);  // more than there is: the heap grows
   std::free(probe);
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0));

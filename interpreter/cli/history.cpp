@@ -18,12 +18,9 @@ constexpr std::size_t kMaxEntries = 10000;
 std::string escape(const std::string& entry) {
   std::string line;
   for (char c : entry) {
-    if (c == '\\')
-      line += "\\\\";
-    else if (c == '\n')
-      line += "\\n";
-    else
-      line += c;
+    if (c == '\\') line += "\\\\";
+    else if (c == '\n') line += "\\n";
+    else line += c;
   }
   return line;
 }
@@ -46,8 +43,7 @@ void remove_older(std::vector<std::string>& entries, const std::string& entry) {
 }
 
 // Appends while no other session writes; a file grown to twice the limit is rewritten shorter.
-void append_locked(const std::string& path, const std::string& line,
-                   const std::vector<std::string>& entries) {
+void append_locked(const std::string& path, const std::string& line, const std::vector<std::string>& entries) {
   const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
   flock(file, LOCK_EX);

@@ -19,15 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::string trimmed_text(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
-  return begin == std::string::npos
-             ? ""
-             : text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
 }
 
 std::string format_number(double value, const char* unit) {
@@ -44,17 +40,13 @@ std::string duration_text(double seconds) {
 }
 
 std::string bytes_text(int64_t bytes) {
-  if (bytes >= int64_t{1} << 30)
-    return format_number(static_cast<double>(bytes) / (1 << 30), "GiB");
-  if (bytes >= int64_t{1} << 20)
-    return format_number(static_cast<double>(bytes) / (1 << 20), "MiB");
-  if (bytes >= int64_t{1} << 10)
-    return format_number(static_cast<double>(bytes) / (1 << 10), "KiB");
+  if (bytes >= int64_t{1} << 30) return format_number(static_cast<double>(bytes) / (1 << 30), "GiB");
+  if (bytes >= int64_t{1} << 20) return format_number(static_cast<double>(bytes) / (1 << 20), "MiB");
+  if (bytes >= int64_t{1} << 10) return format_number(static_cast<double>(bytes) / (1 << 10), "KiB");
   return std::to_string(bytes) + " B";
 }
 
-tsc_status* run_entry(Session& session, const char* name, const std::string& text,
-                      tsc_value** value) {
+tsc_status* run_entry(Session& session, const char* name, const std::string& text, tsc_value** value) {
   return session.api().run_entry(session.engine(), name, text.data(), text.size(), value);
 }
 
@@ -96,13 +88,12 @@ tsc_status* time_once(Session& session, const std::string& statement) {
     if (status == nullptr) std::printf("%s\n", text.c_str());
   }
   api.value_free(value);
-  std::printf(
-      "wall %s, cpu %s, compile %s, %lld tensors, peak %s above %s\n", duration_text(wall).c_str(),
-      duration_text(cpu).c_str(),
-      duration_text(static_cast<double>(after.compile_ns - before.compile_ns) / 1e9).c_str(),
-      static_cast<long long>(after.tensor_allocations - before.tensor_allocations),
-      bytes_text(static_cast<int64_t>(after.peak_tensor_bytes - before.tensor_bytes)).c_str(),
-      bytes_text(static_cast<int64_t>(before.tensor_bytes)).c_str());
+  std::printf("wall %s, cpu %s, compile %s, %lld tensors, peak %s above %s\n", duration_text(wall).c_str(),
+              duration_text(cpu).c_str(),
+              duration_text(static_cast<double>(after.compile_ns - before.compile_ns) / 1e9).c_str(),
+              static_cast<long long>(after.tensor_allocations - before.tensor_allocations),
+              bytes_text(static_cast<int64_t>(after.peak_tensor_bytes - before.tensor_bytes)).c_str(),
+              bytes_text(static_cast<int64_t>(before.tensor_bytes)).c_str());
   return status;
 }
 
@@ -113,8 +104,7 @@ tsc_status* run_loop(Session& session, int64_t count, double& seconds) {
   tsc_status* status = api.get(session.engine(), "_timeit", &function);
   if (status == nullptr) status = api.int_new(session.engine(), count, &number);
   const auto start = Clock::now();
-  if (status == nullptr)
-    status = api.call(session.engine(), function, &number, 1, nullptr, nullptr, 0, nullptr);
+  if (status == nullptr) status = api.call(session.engine(), function, &number, 1, nullptr, nullptr, 0, nullptr);
   seconds = since(start);
   api.value_free(number);
   api.value_free(function);
@@ -126,8 +116,7 @@ tsc_status* run_loop(Session& session, int64_t count, double& seconds) {
 tsc_status* time_many(Session& session, const std::string& statement) {
   constexpr int kRepeats = 7;
   constexpr double kEnough = 0.2;
-  const std::string function =
-      "def _timeit(_count):\n    for _turn in range(_count):\n        " + statement + "\n";
+  const std::string function = "def _timeit(_count):\n    for _turn in range(_count):\n        " + statement + "\n";
   tsc_status* status = run_entry(session, "<timeit>", function, nullptr);
   double seconds = 0;
   int64_t count = 1;
@@ -148,8 +137,7 @@ tsc_status* time_many(Session& session, const std::string& statement) {
   const double mean = sum / kRepeats;
   const double deviation = std::sqrt(std::max(0.0, squares / kRepeats - mean * mean));
   std::printf("%s +- %s a loop, best %s (%d runs of %lld loops)\n", duration_text(mean).c_str(),
-              duration_text(deviation).c_str(), duration_text(best).c_str(), kRepeats,
-              static_cast<long long>(count));
+              duration_text(deviation).c_str(), duration_text(best).c_str(), kRepeats, static_cast<long long>(count));
   return nullptr;
 }
 
@@ -163,15 +151,13 @@ struct MagicRow {
   const char *word, *help;
   tsc_status* (*run)(Session& session, const std::string& rest);
 };
-constexpr MagicRow kMagics[] = {
-    {"%time", "%time STATEMENT runs it once, as in %time model(x)", time_once},
-    {"%timeit", "%timeit STATEMENT runs it many times, as in %timeit x @ x", time_many}};
+constexpr MagicRow kMagics[] = {{"%time", "%time STATEMENT runs it once, as in %time model(x)", time_once},
+                                {"%timeit", "%timeit STATEMENT runs it many times, as in %timeit x @ x", time_many}};
 
 tsc_status* run_word(Session& session, const std::string& word, const std::string& rest) {
   for (const MagicRow& row : kMagics) {
     if (word != row.word) continue;
-    return rest.empty() ? usage(session, std::string("a statement is missing: ") + row.help)
-                        : row.run(session, rest);
+    return rest.empty() ? usage(session, std::string("a statement is missing: ") + row.help) : row.run(session, rest);
   }
   std::string known;
   for (const MagicRow& row : kMagics) known += (known.empty() ? "" : "; ") + std::string(row.help);
@@ -224,8 +210,7 @@ double element(const tsc_tensor_info& info, int64_t offset) {
     std::memcpy(&half, data + offset * 2, 2);
     bits = static_cast<uint32_t>(half) << 16;
     // Of a float16 whether it is an infinity or nan: all five bits of its exponent.
-    if (info.dtype == TSC_FLOAT16)
-      bits = (half & 0x7C00) != 0x7C00 ? 0 : 0x7F800000u | (half & 0x3FFu) << 13;
+    if (info.dtype == TSC_FLOAT16) bits = (half & 0x7C00) != 0x7C00 ? 0 : 0x7F800000u | (half & 0x3FFu) << 13;
   }
   float value = 0;
   std::memcpy(&value, &bits, 4);
@@ -239,17 +224,15 @@ void count_special(const tsc_tensor_info& info, uint32_t axis, int64_t offset, C
     counts.inf += std::isinf(value);
     return;
   }
-  for (int64_t i = 0; i < info.sizes[axis]; ++i)
-    count_special(info, axis + 1, offset + i * info.strides[axis], counts);
+  for (int64_t i = 0; i < info.sizes[axis]; ++i) count_special(info, axis + 1, offset + i * info.strides[axis], counts);
 }
 
 // In the order of tsc_dtype.
-constexpr const char* kDtypes[] = {"bool",    "uint8",   "int32", "int64", "bfloat16", "float32",
-                                   "float64", "int8",    "int16", "float16", "complex64", "complex128"};
+constexpr const char* kDtypes[] = {"bool",    "uint8", "int32", "int64",   "bfloat16",  "float32",
+                                   "float64", "int8",  "int16", "float16", "complex64", "complex128"};
 
 // The files that a path may become; `begin`: where its last part begins.
-void add_files(const std::string& path, std::size_t cursor, std::size_t& begin,
-               std::vector<std::string>& names) {
+void add_files(const std::string& path, std::size_t cursor, std::size_t& begin, std::vector<std::string>& names) {
   namespace fs = std::filesystem;
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -263,9 +246,7 @@ void add_files(const std::string& path, std::size_t cursor, std::size_t& begin,
   }
 }
 
-bool is_name_part(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
-}
+bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
 
 // Of something: x[", f()[", and not the beginning of a list.
 bool is_subscript(const std::string& line, std::size_t quote) {
@@ -282,8 +263,7 @@ std::string name_before(const std::string& line, std::size_t end) {
 }
 
 // The keys, as far as they are text that needs no escapes, of the dict of that name.
-void add_keys(Session& session, const std::string& name, const std::string& prefix,
-              std::vector<std::string>& names) {
+void add_keys(Session& session, const std::string& name, const std::string& prefix, std::vector<std::string>& names) {
   const tsc_api& api = session.api();
   tsc_value* dict = nullptr;
   api.status_free(name.empty() ? nullptr : api.get(session.engine(), name.c_str(), &dict));
@@ -365,8 +345,8 @@ std::string tensor_summary(Session& session, tsc_value* value) {
   return text;
 }
 
-bool complete_beyond_names(Session& session, const std::string& text, std::size_t cursor,
-                           std::size_t& begin, std::vector<std::string>& names) {
+bool complete_beyond_names(Session& session, const std::string& text, std::size_t cursor, std::size_t& begin,
+                           std::vector<std::string>& names) {
   const std::string line = text.substr(0, cursor);
   if (!line.empty() && line[0] == '%' && line.find(' ') == std::string::npos) {
     begin = 0;
@@ -376,14 +356,10 @@ bool complete_beyond_names(Session& session, const std::string& text, std::size_
   }
   // Inside a string that is open on this line: a key or a path.
   std::size_t open = std::string::npos;
-  for (std::size_t i = line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n');
-       i < line.size(); ++i) {
-    if (line[i] == '\\' && open != std::string::npos)
-      ++i;
-    else if (open == std::string::npos && (line[i] == '"' || line[i] == '\''))
-      open = i;
-    else if (open != std::string::npos && line[i] == line[open])
-      open = std::string::npos;
+  for (std::size_t i = line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n'); i < line.size(); ++i) {
+    if (line[i] == '\\' && open != std::string::npos) ++i;
+    else if (open == std::string::npos && (line[i] == '"' || line[i] == '\'')) open = i;
+    else if (open != std::string::npos && line[i] == line[open]) open = std::string::npos;
   }
   if (!line.empty() && line[0] == '!') open = line.find_last_of(" !'\"");  // a word of a command
   if (open == std::string::npos) return false;

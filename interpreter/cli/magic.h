@@ -21,7 +21,7 @@ std::string tensor_summary(Session& session, tsc_value* value);
 bool is_question(std::string_view text);
 
 // Completions that are no names: magic words, inside a string a dict's keys and paths. False when there are none.
-bool complete_beyond_names(Session& session, const std::string& text, std::size_t cursor,
-                           std::size_t& begin, std::vector<std::string>& names);
+bool complete_beyond_names(Session& session, const std::string& text, std::size_t cursor, std::size_t& begin,
+                           std::vector<std::string>& names);
 
 }  // namespace tsc::cli

@@ -40,9 +40,8 @@ Program load_program(const Invocation& invocation) {
     read_text("-", program.text, program.problem);
   } else {
     program.name = invocation.script;
-    struct stat about {};
-    if (stat(program.name.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
-      program.name += "/__main__.tsc";
+    struct stat about{};
+    if (stat(program.name.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) program.name += "/__main__.tsc";
     read_text(program.name, program.text, program.problem);
   }
   return program;
@@ -51,19 +50,17 @@ Program load_program(const Invocation& invocation) {
 int emit(Session& session, const Invocation& invocation) {
   const Program program = load_program(invocation);
   if (!program.problem.empty()) return usage_error(program.problem);
-  return session.finish(session.api().emit(session.engine(), invocation.emit.c_str(),
-                                           program.name.c_str(), program.text.data(),
-                                           program.text.size(), print_text, stdout));
+  return session.finish(session.api().emit(session.engine(), invocation.emit.c_str(), program.name.c_str(),
+                                           program.text.data(), program.text.size(), print_text, stdout));
 }
 
 int run_program(Session& session, const Invocation& invocation) {
   const tsc_api& api = session.api();
-  if (!invocation.module.empty())
-    return session.finish(api.run_module(session.engine(), invocation.module.c_str()));
+  if (!invocation.module.empty()) return session.finish(api.run_module(session.engine(), invocation.module.c_str()));
   if (invocation.has_code || invocation.script == "-") {
     const Program program = load_program(invocation);
-    return session.finish(api.run_source(session.engine(), program.name.c_str(),
-                                         program.text.data(), program.text.size()));
+    return session.finish(
+        api.run_source(session.engine(), program.name.c_str(), program.text.data(), program.text.size()));
   }
   const Program program = load_program(invocation);
   if (!program.problem.empty()) return usage_error(program.problem);
@@ -82,8 +79,7 @@ int info(Session& session, const Invocation& invocation) {
     std::fputs(environment_text().c_str(), stdout);
     return 0;
   }
-  return session.finish(
-      session.api().info(session.engine(), invocation.json ? "json" : "text", print_text, stdout));
+  return session.finish(session.api().info(session.engine(), invocation.json ? "json" : "text", print_text, stdout));
 }
 
 int cache(Session& session, const Invocation& invocation) {
@@ -93,14 +89,12 @@ int cache(Session& session, const Invocation& invocation) {
 
 // Results go to standard output: of `explain` that is the report, so the script's own output goes
 // to standard error.
-void write_to_error(void*, tsc_stream, const char* text, size_t size) {
-  std::fwrite(text, 1, size, stderr);
-}
+void write_to_error(void*, tsc_stream, const char* text, size_t size) { std::fwrite(text, 1, size, stderr); }
 
 // `explain WORD` without such a file, and the word is none of a path: an error code.
 bool asks_for_code(const Invocation& invocation) {
   const std::string& word = invocation.script;
-  struct stat about {};
+  struct stat about{};
   return invocation.command == Command::Explain && !word.empty() && word != "-" &&
          word.find_first_of("./") == std::string::npos && stat(word.c_str(), &about) != 0;
 }
@@ -136,8 +130,7 @@ int run(const Invocation& invocation) {
     const char* format = invocation.json ? "json" : "explain";
     session.finish(session.api().report(session.engine(), format, print_text, stdout));
   }
-  if (invocation.command == Command::Repl || invocation.interactive)
-    exit_code = run_repl(session, invocation);
+  if (invocation.command == Command::Repl || invocation.interactive) exit_code = run_repl(session, invocation);
   return session.write_report(finish_program(session, exit_code));
 }
 

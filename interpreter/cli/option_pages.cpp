@@ -83,8 +83,7 @@ std::string environment_text() {
   auto add = [&](const FlagRow& row) {
     if (row.variable == nullptr) return;
     const char* value = std::getenv(row.variable);
-    text += padded(row.variable, 28) + padded(value != nullptr ? value : "(not set)", 14) +
-            row.help + "\n";
+    text += padded(row.variable, 28) + padded(value != nullptr ? value : "(not set)", 14) + row.help + "\n";
   };
   for (const FlagRow& row : flag_rows()) add(row);
   for (const FlagRow& row : variable_rows()) add(row);

@@ -9,19 +9,7 @@
 
 namespace tsc::cli {
 
-enum class Command {
-  Run,
-  Repl,
-  Explain,
-  Info,
-  Cache,
-  Format,
-  Check,
-  Test,
-  Complete,
-  Help,
-  Version
-};
+enum class Command { Run, Repl, Explain, Info, Cache, Format, Check, Test, Complete, Help, Version };
 enum class ColorMode { Auto, Always, Never };
 enum class KeyStyle { Inputrc, Emacs, Vi };
 enum class ErrorFormat { Full, Json, Short };  // as tsc_error_format
@@ -37,7 +25,7 @@ struct Invocation {
   bool json = false;
   ErrorFormat error_format = ErrorFormat::Full;
   bool import_python = false;  // --import-py
-  bool basic = false;  // plain line mode also on a terminal
+  bool basic = false;          // plain line mode also on a terminal
   KeyStyle keys = KeyStyle::Inputrc;
   bool quiet = false;
   std::string emit;

@@ -58,8 +58,7 @@ class Repl {
     tsc_value* value = nullptr;
     tsc_status* status = nullptr;
     if (!run_magic(session_, entry, &status))
-      status = session_.api().run_entry(session_.engine(), name.c_str(), entry.data(), entry.size(),
-                                        &value);
+      status = session_.api().run_entry(session_.engine(), name.c_str(), entry.data(), entry.size(), &value);
     if (status == nullptr && value != nullptr) status = show(value, text.back() != ';');
     session_.api().value_free(value);
     const bool done = status == nullptr;
@@ -106,7 +105,7 @@ volatile sig_atomic_t g_given_up = 0;
 class CatchAtPrompt {
  public:
   CatchAtPrompt() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { g_given_up = 1; };
     action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, &before_);
@@ -115,7 +114,7 @@ class CatchAtPrompt {
   CatchAtPrompt(const CatchAtPrompt&) = delete;
 
  private:
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 // Waits for a line of the terminal; false when Ctrl-C came first. It is let in only while this waits, so that none
@@ -177,9 +176,7 @@ int run_lines(Session& session) {
 
 EditorQuestions questions_of(Session& session) {
   EditorQuestions questions;
-  questions.is_complete = [&session](const std::string& text) {
-    return !wants_more(session, text);
-  };
+  questions.is_complete = [&session](const std::string& text) { return !wants_more(session, text); };
   questions.complete = [&session](const std::string& text, std::size_t cursor) {
     std::vector<std::string> names;
     std::size_t begin_of_path = 0;
@@ -188,8 +185,7 @@ EditorQuestions questions_of(Session& session) {
     auto collect = [](void* user, const char* name, size_t size) {
       static_cast<std::vector<std::string>*>(user)->emplace_back(name, size);
     };
-    const std::size_t begin =
-        session.api().complete(session.engine(), text.c_str(), cursor, collect, &names);
+    const std::size_t begin = session.api().complete(session.engine(), text.c_str(), cursor, collect, &names);
     return std::make_pair(begin, std::move(names));
   };
   return questions;
@@ -213,8 +209,7 @@ EditKeys keys_of_inputrc() {
 }
 
 int run_editor(Session& session, KeyStyle style) {
-  std::printf("tenscript %s; Ctrl-D leaves, Tab completes, Up recalls\n",
-              session.api().version_text());
+  std::printf("tenscript %s; Ctrl-D leaves, Tab completes, Up recalls\n", session.api().version_text());
   std::fflush(stdout);
   Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
   History history(default_history_path());
@@ -240,8 +235,7 @@ int run_editor(Session& session, KeyStyle style) {
 int run_repl(Session& session, const Invocation& invocation) {
   const char* terminal = std::getenv("TERM");
   const bool dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
-  if (invocation.basic || dumb || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-    return run_lines(session);
+  if (invocation.basic || dumb || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return run_lines(session);
   return run_editor(session, invocation.keys);
 }
 

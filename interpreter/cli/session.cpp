@@ -35,13 +35,9 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void append_text(void* user, const char* text, size_t size) {
-  static_cast<std::string*>(user)->append(text, size);
-}
+void append_text(void* user, const char* text, size_t size) { static_cast<std::string*>(user)->append(text, size); }
 
-void print_text(void* user, const char* text, size_t size) {
-  std::fwrite(text, 1, size, static_cast<FILE*>(user));
-}
+void print_text(void* user, const char* text, size_t size) { std::fwrite(text, 1, size, static_cast<FILE*>(user)); }
 
 bool use_color(ColorMode mode, int descriptor) {
   if (mode != ColorMode::Auto) return mode == ColorMode::Always;
@@ -54,10 +50,8 @@ bool use_color(ColorMode mode, int descriptor) {
 }
 
 Session::Session(const Invocation& invocation, tsc_output output, void* output_user)
-    : api_(tsc_get_api(TSC_API_VERSION)),
-      color_(use_color(invocation.color, STDERR_FILENO)),
-      error_format_(invocation.error_format),
-      report_file_(invocation.report_file) {
+    : api_(tsc_get_api(TSC_API_VERSION)), color_(use_color(invocation.color, STDERR_FILENO)),
+      error_format_(invocation.error_format), report_file_(invocation.report_file) {
   tsc_engine_options options{};
   options.struct_size = sizeof options;
   options.threads = invocation.threads;
@@ -82,8 +76,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.untimed = invocation.untimed;
   options.signals = invocation.sandbox ? 0 : 1;
   options.poison_memory = invocation.poison_memory;
-  const auto readable = pointers(invocation.read_roots),
-             writable = pointers(invocation.write_roots);
+  const auto readable = pointers(invocation.read_roots), writable = pointers(invocation.write_roots);
   options.grants = invocation.sandbox ? invocation.grants : TSC_GRANT_ALL;
   may_run_programs_ = (options.grants & TSC_GRANT_PROCESS) != 0;
   options.read_roots = readable.data();
@@ -134,7 +127,7 @@ Session::CatchInterrupts::CatchInterrupts(Session& session) {
   g_interrupt_api = session.api_;
   g_interrupted_engine = session.engine_;
   g_interrupt_count = 0;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, &before_);
 }

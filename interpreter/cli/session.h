@@ -16,8 +16,7 @@ constexpr int kExitInterrupted = 130;
 class Session {
  public:
   // `output` receives what scripts print; null: the process's own streams.
-  explicit Session(const Invocation& invocation, tsc_output output = nullptr,
-                   void* output_user = nullptr);
+  explicit Session(const Invocation& invocation, tsc_output output = nullptr, void* output_user = nullptr);
   ~Session();
   Session(const Session&) = delete;
 
@@ -43,7 +42,7 @@ class Session {
     ~CatchInterrupts();
 
    private:
-    struct sigaction before_ {};
+    struct sigaction before_{};
   };
 
  private:

@@ -40,8 +40,7 @@ std::string joined_flags(Command command, bool with_value) {
 
 std::string joined_commands() {
   std::string out;
-  for (const CommandRow& row : command_rows())
-    out += (out.empty() ? "" : " ") + std::string(row.name);
+  for (const CommandRow& row : command_rows()) out += (out.empty() ? "" : " ") + std::string(row.name);
   return out;
 }
 
@@ -95,8 +94,7 @@ std::string bash_page() {
   for (const CommandRow& row : command_rows()) {
     const std::string flags = joined_flags(row.command, false), words = words_of(row);
     if (flags.empty() && words.empty()) continue;
-    out += "    " + std::string(row.name) + ") flags=\"$flags " + flags +
-           "\" words=" + shell_quoted(words) + " ;;\n";
+    out += "    " + std::string(row.name) + ") flags=\"$flags " + flags + "\" words=" + shell_quoted(words) + " ;;\n";
   }
   out +=
       "  esac\n"
@@ -106,8 +104,8 @@ std::string bash_page() {
       "  case \"$before\" in\n";
   for (const FlagRow& row : flag_rows())
     if (row.words != nullptr)
-      out += "    " + piped(joined(names_of(row))) + ") COMPREPLY=($(compgen -W " +
-             shell_quoted(row.words) + " -- \"$word\")); return ;;\n";
+      out += "    " + piped(joined(names_of(row))) + ") COMPREPLY=($(compgen -W " + shell_quoted(row.words) +
+             " -- \"$word\")); return ;;\n";
   std::string with_value = joined_flags(Command::Help, true);
   for (const CommandRow& row : command_rows()) {
     const std::string more = joined_flags(row.command, true);
@@ -206,8 +204,7 @@ std::string fish_page() {
            shell_quoted(row.help) + "\n";
     for (const FlagRow* flag : flags_of(row.command)) out += fish_flag(*flag, inside);
     const std::string words = words_of(row);
-    if (!words.empty())
-      out += "complete -c tenscript" + inside + " -f -a " + shell_quoted(words) + "\n";
+    if (!words.empty()) out += "complete -c tenscript" + inside + " -f -a " + shell_quoted(words) + "\n";
   }
   return out;
 }
@@ -219,22 +216,17 @@ std::string fish_page() {
 std::string troff(const std::string& text) {
   std::string out;
   for (char c : text) {
-    if (c == '\\')
-      out += "\\e";
-    else if (c == '-')
-      out += "\\-";
-    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
-      (out += "\\&") += c;
-    else
-      out += c;
+    if (c == '\\') out += "\\e";
+    else if (c == '-') out += "\\-";
+    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) (out += "\\&") += c;
+    else out += c;
   }
   return out;
 }
 
 std::string man_flag(const FlagRow& row) {
   std::string out = ".TP\n";
-  for (const std::string& name : names_of(row))
-    out += (out == ".TP\n" ? "\\fB" : ", \\fB") + troff(name) + "\\fR";
+  for (const std::string& name : names_of(row)) out += (out == ".TP\n" ? "\\fB" : ", \\fB") + troff(name) + "\\fR";
   if (row.value != nullptr) out += " \\fI" + troff(row.value) + "\\fR";
   out += "\n" + troff(row.help);
   if (row.variable != nullptr) out += std::string(" (") + row.variable + ")";
@@ -253,8 +245,7 @@ std::string man_page() {
       "to native code. Without arguments it opens a prompt.\n"
       ".SH COMMANDS\n";
   for (const CommandRow& row : command_rows())
-    out += ".TP\n\\fB" + troff(row.name) + "\\fR " + troff(row.arguments) + "\n" + troff(row.help) +
-           "\n";
+    out += ".TP\n\\fB" + troff(row.name) + "\\fR " + troff(row.arguments) + "\n" + troff(row.help) + "\n";
   out += ".SH OPTIONS\nEach can also be set by the environment variable in brackets.\n";
   for (const FlagRow* row : flags_of(Command::Help)) out += man_flag(*row);
   for (const CommandRow& command : command_rows()) {

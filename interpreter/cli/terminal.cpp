@@ -29,20 +29,19 @@ struct ControlKey {
 };
 
 constexpr ControlKey kControlKeys[] = {
-    {'\r', KeyKind::Enter},     {'\n', KeyKind::Enter},  {'\t', KeyKind::Tab},
-    {127, KeyKind::Backspace},  {8, KeyKind::Backspace}, {1, KeyKind::Home},
-    {5, KeyKind::End},          {2, KeyKind::Left},      {6, KeyKind::Right},
-    {16, KeyKind::Up},          {14, KeyKind::Down},     {11, KeyKind::KillToEnd},
-    {21, KeyKind::KillToStart}, {23, KeyKind::KillWord}, {12, KeyKind::ClearScreen},
-    {18, KeyKind::Search},      {3, KeyKind::Interrupt}, {4, KeyKind::EndOfInput},
-    {25, KeyKind::Yank},        {20, KeyKind::Transpose}, {31, KeyKind::Undo},
+    {'\r', KeyKind::Enter},     {'\n', KeyKind::Enter},   {'\t', KeyKind::Tab},       {127, KeyKind::Backspace},
+    {8, KeyKind::Backspace},    {1, KeyKind::Home},       {5, KeyKind::End},          {2, KeyKind::Left},
+    {6, KeyKind::Right},        {16, KeyKind::Up},        {14, KeyKind::Down},        {11, KeyKind::KillToEnd},
+    {21, KeyKind::KillToStart}, {23, KeyKind::KillWord},  {12, KeyKind::ClearScreen}, {18, KeyKind::Search},
+    {3, KeyKind::Interrupt},    {4, KeyKind::EndOfInput}, {25, KeyKind::Yank},        {20, KeyKind::Transpose},
+    {31, KeyKind::Undo},
 };
 
 // After Escape, or with Alt.
 constexpr ControlKey kAltKeys[] = {
-    {'b', KeyKind::WordLeft},      {'f', KeyKind::WordRight}, {'\r', KeyKind::AltEnter},
-    {'\n', KeyKind::AltEnter},     {127, KeyKind::KillWord},  {'d', KeyKind::KillWordRight},
-    {'u', KeyKind::UpperWord},     {'l', KeyKind::LowerWord}, {'c', KeyKind::CapitalWord},
+    {'b', KeyKind::WordLeft},  {'f', KeyKind::WordRight}, {'\r', KeyKind::AltEnter},
+    {'\n', KeyKind::AltEnter}, {127, KeyKind::KillWord},  {'d', KeyKind::KillWordRight},
+    {'u', KeyKind::UpperWord}, {'l', KeyKind::LowerWord}, {'c', KeyKind::CapitalWord},
 };
 
 struct SequenceKey {
@@ -61,9 +60,7 @@ constexpr SequenceKey kSequenceKeys[] = {
 
 }  // namespace
 
-Terminal::Terminal(int input, int output) : input_(input), output_(output) {
-  tcgetattr(input_, &saved_);
-}
+Terminal::Terminal(int input, int output) : input_(input), output_(output) { tcgetattr(input_, &saved_); }
 
 Terminal::~Terminal() { restore(); }
 

@@ -36,7 +36,7 @@ std::vector<Work> collect_work(const Invocation& invocation, std::string& proble
       problem = scripts.problem;
       return {};
     }
-    struct stat about {};
+    struct stat about{};
     const bool folder = stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
     for (const std::string& file : scripts.files) {
       const bool tests = !folder || is_test_name(file);
@@ -49,11 +49,9 @@ std::vector<Work> collect_work(const Invocation& invocation, std::string& proble
 std::vector<FileResult> run_all(const Invocation& invocation, const std::vector<Work>& work) {
   std::vector<FileResult> results(work.size());
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t jobs =
-      std::min(invocation.test_jobs != 0 ? invocation.test_jobs : cores, work.size());
+  const size_t jobs = std::min(invocation.test_jobs != 0 ? invocation.test_jobs : cores, work.size());
   Invocation shared = invocation;
-  if (jobs > 1 && shared.threads == 0)
-    shared.threads = static_cast<uint32_t>(std::max<size_t>(1, cores / jobs));
+  if (jobs > 1 && shared.threads == 0) shared.threads = static_cast<uint32_t>(std::max<size_t>(1, cores / jobs));
   std::atomic<size_t> next{0};
   const auto worker = [&] {
     for (size_t i; (i = next.fetch_add(1)) < work.size();)
@@ -77,12 +75,10 @@ int run_tests(const Invocation& invocation) {
   }
   const auto start = std::chrono::steady_clock::now();
   const std::vector<FileResult> results = run_all(invocation, work);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string text = invocation.json ? test_json(results) : test_text(results, seconds);
   std::fputs(text.c_str(), stdout);
-  if (!invocation.junit_file.empty() &&
-      !replace_file(invocation.junit_file, test_junit(results), problem)) {
+  if (!invocation.junit_file.empty() && !replace_file(invocation.junit_file, test_junit(results), problem)) {
     std::fprintf(stderr, "tenscript: %s\n", problem.c_str());
     return 1;
   }

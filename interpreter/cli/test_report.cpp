@@ -25,14 +25,10 @@ std::string json_text(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (c == '\n')
-      out += "\\n";
-    else if (byte < 0x20)
-      ((out += "\\u00") += kHex[byte >> 4]) += kHex[byte & 15];
-    else
-      out += c;
+    if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (c == '\n') out += "\\n";
+    else if (byte < 0x20) ((out += "\\u00") += kHex[byte >> 4]) += kHex[byte & 15];
+    else out += c;
   }
   return out + '"';
 }
@@ -42,23 +38,12 @@ std::string xml_text(const std::string& text) {
   std::string out;
   for (char c : text) {
     switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\t' ? '?' : c;
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\n': out += "&#10;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 && c != '\t' ? '?' : c;
     }
   }
   return out;
@@ -100,11 +85,9 @@ std::string test_json(const std::vector<FileResult>& files) {
   for (const FileResult& file : files)
     for (const TestResult& test : file.tests)
       out += std::string(out.size() > 1 ? ",\n" : "") + "{\"file\":" + json_text(file.path) +
-             ",\"name\":" + json_text(test.name) + ",\"outcome\":\"" +
-             kOutcomes[static_cast<int>(test.outcome)] +
-             "\",\"seconds\":" + decimal(test.seconds, "%.6f") +
-             ",\"message\":" + json_text(test.message) + ",\"details\":" + json_text(test.details) +
-             ",\"output\":" + json_text(test.output) + "}";
+             ",\"name\":" + json_text(test.name) + ",\"outcome\":\"" + kOutcomes[static_cast<int>(test.outcome)] +
+             "\",\"seconds\":" + decimal(test.seconds, "%.6f") + ",\"message\":" + json_text(test.message) +
+             ",\"details\":" + json_text(test.details) + ",\"output\":" + json_text(test.output) + "}";
   return out + "]\n";
 }
 
@@ -114,18 +97,15 @@ std::string test_junit(const std::vector<FileResult>& files) {
     const TestCounts counts = count_tests({file});
     double seconds = 0;
     for (const TestResult& test : file.tests) seconds += test.seconds;
-    out += "<testsuite name=\"" + xml_text(file.path) + "\" tests=\"" +
-           std::to_string(file.tests.size()) + "\" failures=\"" + std::to_string(counts.failed) +
-           "\" errors=\"0\" skipped=\"" + std::to_string(counts.skipped) + "\" time=\"" +
-           decimal(seconds) + "\">\n";
+    out += "<testsuite name=\"" + xml_text(file.path) + "\" tests=\"" + std::to_string(file.tests.size()) +
+           "\" failures=\"" + std::to_string(counts.failed) + "\" errors=\"0\" skipped=\"" +
+           std::to_string(counts.skipped) + "\" time=\"" + decimal(seconds) + "\">\n";
     for (const TestResult& test : file.tests) {
-      out += "<testcase classname=\"" + xml_text(file.path) + "\" name=\"" + xml_text(test.name) +
-             "\" time=\"" + decimal(test.seconds) + "\">";
+      out += "<testcase classname=\"" + xml_text(file.path) + "\" name=\"" + xml_text(test.name) + "\" time=\"" +
+             decimal(test.seconds) + "\">";
       if (test.outcome == Outcome::Failed)
-        out += "<failure message=\"" + xml_text(test.message) + "\">" + xml_text(test.details) +
-               "</failure>";
-      if (test.outcome == Outcome::Skipped)
-        out += "<skipped message=\"" + xml_text(test.message) + "\"/>";
+        out += "<failure message=\"" + xml_text(test.message) + "\">" + xml_text(test.details) + "</failure>";
+      if (test.outcome == Outcome::Skipped) out += "<skipped message=\"" + xml_text(test.message) + "\"/>";
       if (!test.output.empty()) out += "<system-out>" + xml_text(test.output) + "</system-out>";
       out += "</testcase>\n";
     }

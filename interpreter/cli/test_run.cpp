@@ -21,8 +21,7 @@ using ValueRef = std::unique_ptr<tsc_value, FreeValue>;
 
 std::string trimmed_word(const std::string& text) {
   const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? ""
-                                    : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
 std::vector<std::string> split_at(const std::string& text, const std::string& word) {
@@ -42,10 +41,8 @@ void capture_output(void* user, tsc_stream, const char* text, size_t size) {
 class Runner {
  public:
   Runner(const Invocation& invocation, FileResult& result)
-      : invocation_(invocation),
-        session_(invocation, capture_output, &output_),
-        api_(session_.api()),
-        result_(result) {}
+      : invocation_(invocation), session_(invocation, capture_output, &output_), api_(session_.api()), result_(result) {
+  }
 
   void run(bool functions, bool examples) {
     if (!session_.ok()) return fail_file("the engine could not be made");
@@ -70,8 +67,7 @@ class Runner {
     set_text("__name__", file.substr(0, file.rfind('.')));
     set_text("__file__", result_.path);
     const auto start = Clock::now();
-    tsc_status* status =
-        api_.run_source(session_.engine(), result_.path.c_str(), text.data(), text.size());
+    tsc_status* status = api_.run_source(session_.engine(), result_.path.c_str(), text.data(), text.size());
     if (status == nullptr) return true;
     record("(the file)", start, status);
     return false;
@@ -87,8 +83,7 @@ class Runner {
   // The texts of a list that an expression gives; none when it fails.
   std::vector<std::string> ask(const std::string& expression) {
     tsc_value* list = nullptr;
-    tsc_status* status =
-        api_.run_entry(session_.engine(), "<tests>", expression.data(), expression.size(), &list);
+    tsc_status* status = api_.run_entry(session_.engine(), "<tests>", expression.data(), expression.size(), &list);
     const ValueRef owned(list, FreeValue{&api_});
     std::vector<std::string> texts;
     size_t count = 0;
@@ -113,18 +108,16 @@ class Runner {
     const auto functions =
         ask("[_n for _n, _v in globals().items() if _n.startswith('test_') and callable(_v) and "
             "not isinstance(_v, type)]");
-    const auto classes = ask(
-        "[_n for _n, _v in globals().items() if _n.startswith('Test') and isinstance(_v, type) and "
-        "_v.__module__ == __name__]");
+    const auto classes =
+        ask("[_n for _n, _v in globals().items() if _n.startswith('Test') and isinstance(_v, type) and "
+            "_v.__module__ == __name__]");
     bool ready = true;
-    if (has("setup_module"))
-      ready = record("setup_module", Clock::now(), call("setup_module"), true);
+    if (has("setup_module")) ready = record("setup_module", Clock::now(), call("setup_module"), true);
     for (const std::string& name : functions)
       if (ready && selected(name)) run_function(name);
     for (const std::string& name : classes)
       if (ready) run_class(name);
-    if (has("teardown_module"))
-      record("teardown_module", Clock::now(), call("teardown_module"), true);
+    if (has("teardown_module")) record("teardown_module", Clock::now(), call("teardown_module"), true);
   }
 
   bool selected(const std::string& name) {
@@ -208,8 +201,7 @@ class Runner {
   }
 
   // Takes the status; false when it was one. `quiet`: success is no result.
-  bool record(const std::string& name, Clock::time_point start, tsc_status* status,
-              bool quiet = false) {
+  bool record(const std::string& name, Clock::time_point start, tsc_status* status, bool quiet = false) {
     TestResult test;
     test.name = name;
     test.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -232,17 +224,16 @@ class Runner {
   // ---- Examples
 
   void run_examples() {
-    const auto names = ask(
-        "['(module)'] * bool(__doc__ if '__doc__' in globals() else None) + "
-        "[_n for _n, _v in globals().items() if getattr(_v, '__module__', None) == __name__ and "
-        "(isinstance(_v, type) or getattr(_v, '__doc__', None))]");
+    const auto names =
+        ask("['(module)'] * bool(__doc__ if '__doc__' in globals() else None) + "
+            "[_n for _n, _v in globals().items() if getattr(_v, '__module__', None) == __name__ and "
+            "(isinstance(_v, type) or getattr(_v, '__doc__', None))]");
     for (const std::string& name : names) {
       const auto docs = ask("[" + (name == "(module)" ? "" : name + ".") + "__doc__]");
       if (!docs.empty()) run_docstring(name, docs[0]);
       if (name == "(module)") continue;
-      const auto methods =
-          ask("[_m for _m, _v in vars(" + name + ").items() if callable(_v) and _v.__doc__] if " +
-              "isinstance(" + name + ", type) else []");
+      const auto methods = ask("[_m for _m, _v in vars(" + name + ").items() if callable(_v) and _v.__doc__] if " +
+                               "isinstance(" + name + ", type) else []");
       for (const std::string& method : methods) {
         const auto text = ask("[" + name + "." + method + ".__doc__]");
         if (!text.empty()) run_docstring(name + "." + method, text[0]);
@@ -271,8 +262,7 @@ class Runner {
   // What a prompt would show: the printed text, then the value or the error.
   std::string run_example(const std::string& source) {
     tsc_value* value = nullptr;
-    tsc_status* status =
-        api_.run_entry(session_.engine(), "<example>", source.data(), source.size(), &value);
+    tsc_status* status = api_.run_entry(session_.engine(), "<example>", source.data(), source.size(), &value);
     const ValueRef owned(value, FreeValue{&api_});
     if (status == nullptr && value != nullptr && api_.kind(value) != TSC_NONE)
       status = api_.represent(session_.engine(), value, append_text, &output_);
@@ -308,15 +298,13 @@ bool matches_pattern(const std::string& pattern, const std::string& name) {
   return false;
 }
 
-FileResult run_test_file(const Invocation& invocation, const std::string& path, bool functions,
-                         bool examples) {
+FileResult run_test_file(const Invocation& invocation, const std::string& path, bool functions, bool examples) {
   FileResult result;
   result.path = path;
   Invocation own = invocation;
   own.arguments = {path};
   const size_t slash = path.rfind('/');
-  own.search_paths.insert(own.search_paths.begin(),
-                          slash == std::string::npos ? "." : path.substr(0, slash));
+  own.search_paths.insert(own.search_paths.begin(), slash == std::string::npos ? "." : path.substr(0, slash));
   Runner(own, result).run(functions, examples);
   return result;
 }

@@ -30,7 +30,6 @@ struct FileResult {
 bool matches_pattern(const std::string& pattern, const std::string& name);
 
 // `functions`: run test functions and classes; `examples`: run the >>> examples of docstrings.
-FileResult run_test_file(const Invocation& invocation, const std::string& path, bool functions,
-                         bool examples);
+FileResult run_test_file(const Invocation& invocation, const std::string& path, bool functions, bool examples);
 
 }  // namespace tsc::cli

@@ -21,8 +21,7 @@ constexpr std::string_view kChanges = "xXDCSspPiaIAoOJ~r";
 
 std::size_t read_count(const std::string& typed, std::size_t& at, bool& counted) {
   std::size_t count = 0;
-  while (at < typed.size() && std::isdigit(static_cast<unsigned char>(typed[at])) &&
-         (count > 0 || typed[at] != '0')) {
+  while (at < typed.size() && std::isdigit(static_cast<unsigned char>(typed[at])) && (count > 0 || typed[at] != '0')) {
     count = std::min(count * 10 + static_cast<std::size_t>(typed[at] - '0'), kMostSteps);
     ++at;
     counted = true;
@@ -74,20 +73,11 @@ ViKeys::Ask ViKeys::handle(const Key& key, std::string& text, std::size_t& curso
       return key.text.size() == 1 ? typed(key.text[0], text, cursor) : Ask::Nothing;
     case KeyKind::Escape:
     case KeyKind::Tab:
-    case KeyKind::AltEnter:
-      typed_.clear();
-      return Ask::Nothing;
-    case KeyKind::Backspace:
-      return typed('h', text, cursor);
-    case KeyKind::Enter:
-      typed_.clear();
-      return Ask::Enter;
-    case KeyKind::Search:
-      step_history(redo_, undo_, text, cursor);
-      return Ask::Nothing;
-    default:
-      typed_.clear();
-      return Ask::NotMine;
+    case KeyKind::AltEnter: typed_.clear(); return Ask::Nothing;
+    case KeyKind::Backspace: return typed('h', text, cursor);
+    case KeyKind::Enter: typed_.clear(); return Ask::Enter;
+    case KeyKind::Search: step_history(redo_, undo_, text, cursor); return Ask::Nothing;
+    default: typed_.clear(); return Ask::NotMine;
   }
 }
 
@@ -106,8 +96,8 @@ ViKeys::Ask ViKeys::typed(char c, std::string& text, std::size_t& cursor) {
   typed_.clear();
   if (parsed == Parsed::Invalid) return Ask::Nothing;
   const Ask ask = run(command, text, cursor);
-  const bool changes = command.verb == 'd' || command.verb == 'c' ||
-                       (command.verb == 0 && is_one_of(command.action[0], kChanges));
+  const bool changes =
+      command.verb == 'd' || command.verb == 'c' || (command.verb == 0 && is_one_of(command.action[0], kChanges));
   if (changes && !inserting_ && !repeating_) change_ = keys_;
   if (!inserting_) cursor = vi::clamp_to_line(text, cursor);
   return ask;
@@ -125,8 +115,7 @@ ViKeys::Parsed ViKeys::parse(const std::string& typed, Command& command) {
   command.action = typed.substr(at);
   const char first = command.action[0];
   const bool verb = command.verb != 0;
-  const bool wants_more =
-      is_one_of(first, "fFtTg") || (verb && is_one_of(first, "ia")) || (!verb && first == 'r');
+  const bool wants_more = is_one_of(first, "fFtTg") || (verb && is_one_of(first, "ia")) || (!verb && first == 'r');
   if (wants_more && command.action.size() == 1) return Parsed::Incomplete;
   if (wants_more) return first != 'g' || command.action[1] == 'g' ? Parsed::Whole : Parsed::Invalid;
   const bool known = is_one_of(first, kMotions) || is_one_of(first, kLineMotions) ||
@@ -136,8 +125,7 @@ ViKeys::Parsed ViKeys::parse(const std::string& typed, Command& command) {
 
 ViKeys::Ask ViKeys::run(const Command& command, std::string& text, std::size_t& cursor) {
   if (command.verb != 0) {
-    if (const auto range = range_of(command, text, cursor))
-      run_verb(command.verb, *range, text, cursor);
+    if (const auto range = range_of(command, text, cursor)) run_verb(command.verb, *range, text, cursor);
     return Ask::Nothing;
   }
   const char action = command.action[0];
@@ -153,17 +141,11 @@ ViKeys::Ask ViKeys::run(const Command& command, std::string& text, std::size_t& 
 
 ViKeys::Ask ViKeys::run_action(const Command& command, std::string& text, std::size_t& cursor) {
   switch (command.action[0]) {
-    case '/':
-      return Ask::Search;
-    case '.':
-      return Ask::Repeat;
-    case 'u':
-      step_history(undo_, redo_, text, cursor);
-      return Ask::Nothing;
+    case '/': return Ask::Search;
+    case '.': return Ask::Repeat;
+    case 'u': step_history(undo_, redo_, text, cursor); return Ask::Nothing;
     case 'p':
-    case 'P':
-      put(command, text, cursor);
-      return Ask::Nothing;
+    case 'P': put(command, text, cursor); return Ask::Nothing;
     default:
       if (!run_edit(command, text, cursor)) run_insertion(command.action[0], text, cursor);
       return Ask::Nothing;
@@ -216,15 +198,9 @@ void ViKeys::run_insertion(char action, std::string& text, std::size_t& cursor) 
   const std::size_t end = vi::line_end(text, cursor);
   const std::string indent(vi::first_in_line(text, cursor) - vi::line_start(text, cursor), ' ');
   switch (action) {
-    case 'a':
-      cursor = std::min(next_character(text, cursor), end);
-      break;
-    case 'I':
-      cursor = vi::first_in_line(text, cursor);
-      break;
-    case 'A':
-      cursor = end;
-      break;
+    case 'a': cursor = std::min(next_character(text, cursor), end); break;
+    case 'I': cursor = vi::first_in_line(text, cursor); break;
+    case 'A': cursor = end; break;
     case 'o':
       text.insert(end, "\n" + indent);
       cursor = end + 1 + indent.size();
@@ -234,8 +210,7 @@ void ViKeys::run_insertion(char action, std::string& text, std::size_t& cursor) 
       text.insert(cursor, indent + "\n");
       cursor += indent.size();
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -282,8 +257,7 @@ void ViKeys::remember(const std::string& text, std::size_t cursor) {
   redo_.clear();
 }
 
-void ViKeys::step_history(std::vector<State>& from, std::vector<State>& to, std::string& text,
-                          std::size_t& cursor) {
+void ViKeys::step_history(std::vector<State>& from, std::vector<State>& to, std::string& text, std::size_t& cursor) {
   typed_.clear();
   if (from.empty()) return;
   to.push_back({text, cursor});
@@ -292,8 +266,8 @@ void ViKeys::step_history(std::vector<State>& from, std::vector<State>& to, std:
   from.pop_back();
 }
 
-std::optional<std::size_t> ViKeys::find(char how, char wanted, std::size_t count,
-                                        const std::string& text, std::size_t cursor) const {
+std::optional<std::size_t> ViKeys::find(char how, char wanted, std::size_t count, const std::string& text,
+                                        std::size_t cursor) const {
   const std::size_t start = vi::line_start(text, cursor), end = vi::line_end(text, cursor);
   const bool forward = how == 'f' || how == 't';
   std::size_t at = cursor;
@@ -307,8 +281,8 @@ std::optional<std::size_t> ViKeys::find(char how, char wanted, std::size_t count
   return how == 'T' ? next_character(text, at) : at;
 }
 
-std::optional<std::size_t> ViKeys::target(const Command& command, const std::string& text,
-                                          std::size_t cursor, bool& inclusive) {
+std::optional<std::size_t> ViKeys::target(const Command& command, const std::string& text, std::size_t cursor,
+                                          bool& inclusive) {
   const char action = command.action[0];
   if (is_one_of(action, "fFtT")) {
     find_how_ = action;
@@ -353,8 +327,7 @@ std::optional<std::size_t> ViKeys::target(const Command& command, const std::str
 }
 
 // cw takes the words and the blanks between them, but not those behind the last one.
-ViKeys::Range ViKeys::changed_words(const Command& command, const std::string& text,
-                                    std::size_t cursor) {
+ViKeys::Range ViKeys::changed_words(const Command& command, const std::string& text, std::size_t cursor) {
   const bool big = command.action == "W";
   std::size_t end = vi::past_word(text, cursor, big);
   for (std::size_t i = 1; i < command.count; ++i)
@@ -362,8 +335,7 @@ ViKeys::Range ViKeys::changed_words(const Command& command, const std::string& t
   return {cursor, end, false};
 }
 
-std::optional<ViKeys::Range> ViKeys::range_of(const Command& command, const std::string& text,
-                                              std::size_t cursor) {
+std::optional<ViKeys::Range> ViKeys::range_of(const Command& command, const std::string& text, std::size_t cursor) {
   const char action = command.action[0];
   if (is_one_of(action, "ia")) {
     const auto bounds = vi::text_object(text, cursor, action == 'a', command.action[1]);

@@ -53,11 +53,10 @@ class ViKeys {
   void run_insertion(char action, std::string& text, std::size_t& cursor);
   void run_verb(char verb, Range range, std::string& text, std::size_t& cursor);
   void put(const Command& command, std::string& text, std::size_t& cursor);
-  void step_history(std::vector<State>& from, std::vector<State>& to, std::string& text,
-                    std::size_t& cursor);
+  void step_history(std::vector<State>& from, std::vector<State>& to, std::string& text, std::size_t& cursor);
   // Where the motion leads; nothing when it leads nowhere. `inclusive`: a verb takes the character there too.
-  std::optional<std::size_t> target(const Command& command, const std::string& text,
-                                    std::size_t cursor, bool& inclusive);
+  std::optional<std::size_t> target(const Command& command, const std::string& text, std::size_t cursor,
+                                    bool& inclusive);
   std::optional<std::size_t> find(char how, char wanted, std::size_t count, const std::string& text,
                                   std::size_t cursor) const;
   static Range changed_words(const Command& command, const std::string& text, std::size_t cursor);
@@ -67,13 +66,13 @@ class ViKeys {
 
   bool inserting_ = true, repeating_ = false;
   bool insertion_by_command_ = false;  // the insertion that runs can be repeated
-  std::string typed_;          // of the command that is being typed
-  std::string register_;       // what was deleted or yanked last
+  std::string typed_;                  // of the command that is being typed
+  std::string register_;               // what was deleted or yanked last
   bool register_lines_ = false;
   char find_how_ = 0, find_what_ = 0;
   std::vector<State> undo_, redo_;
-  std::vector<Key> keys_;      // of the command that is being typed, and of the insertion it began
-  std::vector<Key> change_;    // of the last one that changed the text
+  std::vector<Key> keys_;    // of the command that is being typed, and of the insertion it began
+  std::vector<Key> change_;  // of the last one that changed the text
 };
 
 }  // namespace tsc::cli

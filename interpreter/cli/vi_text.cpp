@@ -69,9 +69,7 @@ std::size_t line_start(std::string_view text, std::size_t at) {
   return found == std::string_view::npos ? 0 : found + 1;
 }
 
-std::size_t line_end(std::string_view text, std::size_t at) {
-  return std::min(text.find('\n', at), text.size());
-}
+std::size_t line_end(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size()); }
 
 std::size_t first_in_line(std::string_view text, std::size_t at) {
   const std::size_t end = line_end(text, at);
@@ -134,8 +132,7 @@ Bounds text_object(std::string_view text, std::size_t at, bool around, char what
   if (what == 'b') what = '(';
   if (what == 'B') what = '{';
   for (std::size_t i = 0; i < kOpeners.size(); ++i)
-    if (what == kOpeners[i] || what == kClosers[i])
-      return bracket_object(text, at, around, kOpeners[i], kClosers[i]);
+    if (what == kOpeners[i] || what == kClosers[i]) return bracket_object(text, at, around, kOpeners[i], kClosers[i]);
   return std::nullopt;
 }
 

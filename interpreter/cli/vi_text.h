@@ -24,7 +24,7 @@ std::size_t previous_word(std::string_view text, std::size_t at, bool big);
 // The partner of the bracket at or after `at` on its line.
 std::optional<std::size_t> matching_bracket(std::string_view text, std::size_t at);
 // [begin, end) of iw, aw, i", a(, ...; `around` is a's.
-std::optional<std::pair<std::size_t, std::size_t>> text_object(std::string_view text, std::size_t at,
-                                                               bool around, char what);
+std::optional<std::pair<std::size_t, std::size_t>> text_object(std::string_view text, std::size_t at, bool around,
+                                                               char what);
 
 }  // namespace tsc::cli::vi

@@ -9,8 +9,7 @@ void refuse_null(const std::string& what) {
   throw Misuse{"'" + what + "' is NULL, and this function cannot do without it"};
 }
 
-void refuse_word(const std::string& kind, std::string_view word,
-                 const std::vector<std::string_view>& names) {
+void refuse_word(const std::string& kind, std::string_view word, const std::vector<std::string_view>& names) {
   std::string message = "there is no " + kind + " '" + std::string(word) + "'";
   const std::string_view near = lang::nearest_word(word, names);
   if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
@@ -34,8 +33,8 @@ bool is_name(const std::string& name) {
   const lang::Source source("<name>", name);
   const lang::TokenList list = lang::tokenize(source, diagnostics);
   const lang::Token& first = list.tokens.front();
-  return !diagnostics.has_errors() && first.kind == lang::TokenKind::NAME &&
-         first.span.begin == 0 && first.span.end == name.size();
+  return !diagnostics.has_errors() && first.kind == lang::TokenKind::NAME && first.span.begin == 0 &&
+         first.span.end == name.size();
 }
 
 [[noreturn]] void refuse_name(const std::string& name, const char* what) {
@@ -71,17 +70,17 @@ std::vector<std::string> texts_of(const char* const* texts, size_t count, const 
   return copies;
 }
 
-const interp::Value& value_of(const tsc_engine* engine, const tsc_value* handle,
-                              const std::string& what) {
+const interp::Value& value_of(const tsc_engine* engine, const tsc_value* handle, const std::string& what) {
   if (handle == nullptr) refuse_null(what);
   if (handle->engine != engine)
-    throw Misuse{"'" + what + "' is a value of another engine: engines share no values; make it anew in "
+    throw Misuse{"'" + what +
+                 "' is a value of another engine: engines share no values; make it anew in "
                  "this one from the number, text or memory that it holds"};
   return handle->value;
 }
 
-std::vector<interp::Value> values_of(const tsc_engine* engine, const tsc_value* const* handles,
-                                     size_t count, const char* what) {
+std::vector<interp::Value> values_of(const tsc_engine* engine, const tsc_value* const* handles, size_t count,
+                                     const char* what) {
   std::vector<interp::Value> values;
   if (count != 0) required(handles, what);
   for (size_t i = 0; i < count; ++i)

@@ -42,10 +42,9 @@ std::string required_dotted_name(const char* name, const char* what);
 std::vector<std::string> texts_of(const char* const* texts, size_t count, const char* what);
 
 // The value behind a handle, which is this engine's.
-const interp::Value& value_of(const tsc_engine* engine, const tsc_value* handle,
-                              const std::string& what);
-std::vector<interp::Value> values_of(const tsc_engine* engine, const tsc_value* const* handles,
-                                     size_t count, const char* what);
+const interp::Value& value_of(const tsc_engine* engine, const tsc_value* handle, const std::string& what);
+std::vector<interp::Value> values_of(const tsc_engine* engine, const tsc_value* const* handles, size_t count,
+                                     const char* what);
 
 // Of functions that need no engine: whatever the body throws is a status.
 template <class Body>

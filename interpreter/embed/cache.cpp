@@ -64,10 +64,8 @@ Json summary(DiskCache& cache, const std::vector<DiskCacheRow>& rows) {
 }
 
 std::string total_line(const Json& json) {
-  return plural(json["kernels"], "kernel", "kernels") + ", " +
-         plural(json["plans"], "plan", "plans") + ", " +
-         json["bytes"].dump() + " of " +
-         json["limit"].dump() + " bytes in " + json["folder"].get<std::string>() + "\n";
+  return plural(json["kernels"], "kernel", "kernels") + ", " + plural(json["plans"], "plan", "plans") + ", " +
+         json["bytes"].dump() + " of " + json["limit"].dump() + " bytes in " + json["folder"].get<std::string>() + "\n";
 }
 
 Answer show_path(DiskCache& cache, jit::Problem*) {
@@ -90,8 +88,8 @@ Answer show_list(DiskCache& cache, jit::Problem* problem) {
                     {row.kind == Kind::Plan ? "plan" : "kernel", row.made_from}});
     std::string bytes = std::to_string(row.bytes);
     bytes.insert(0, bytes.size() < 8 ? 8 - bytes.size() : 0, ' ');
-    answer.text += row.file.substr(0, 12) + "  " + bytes + "  " + local_time(row.used) + "  " +
-                   state_name(row.state) + "  " + row.made_from + "\n";
+    answer.text += row.file.substr(0, 12) + "  " + bytes + "  " + local_time(row.used) + "  " + state_name(row.state) +
+                   "  " + row.made_from + "\n";
   }
   answer.text += total_line(answer.json);
   return answer;
@@ -107,9 +105,8 @@ Answer verify(DiskCache& cache, jit::Problem* problem) {
     list.push_back({{"file", row.file}, {"problem", row.problem}});
     answer.text += row.file + ": " + row.problem + "\n";
   }
-  answer.text += total_line(answer.json) + plural(count_of(rows, State::Usable), "is", "are") +
-                 " usable, " + std::to_string(count_of(rows, State::Foreign)) +
-                 " for other versions or processors, " +
+  answer.text += total_line(answer.json) + plural(count_of(rows, State::Usable), "is", "are") + " usable, " +
+                 std::to_string(count_of(rows, State::Foreign)) + " for other versions or processors, " +
                  std::to_string(count_of(rows, State::Damaged)) + " damaged\n";
   if (!list.empty())
     answer.status = make_status(TSC_SCRIPT_ERROR, "",
@@ -125,8 +122,7 @@ Answer clear(DiskCache& cache, jit::Problem* problem) {
   answer.json["folder"] = cache.folder();
   answer.json["removed"] = count;
   answer.json["bytes"] = bytes;
-  answer.text =
-      plural(count, "entry", "entries") + " removed, " + std::to_string(bytes) + " bytes\n";
+  answer.text = plural(count, "entry", "entries") + " removed, " + std::to_string(bytes) + " bytes\n";
   return answer;
 }
 
@@ -136,11 +132,9 @@ struct Action {
   Answer (*run)(DiskCache& cache, jit::Problem* problem);
 };
 
-constexpr Action kActions[] = {
-    {"path", show_path}, {"list", show_list}, {"verify", verify}, {"clear", clear}};
+constexpr Action kActions[] = {{"path", show_path}, {"list", show_list}, {"verify", verify}, {"clear", clear}};
 
-tsc_status* run_action(tsc_engine* engine, const char* name, const char* format, tsc_sink sink,
-                       void* user) {
+tsc_status* run_action(tsc_engine* engine, const char* name, const char* format, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
     const std::string wanted = required_text(name, "action");
     const std::string form = required_text(format, "format");
@@ -148,8 +142,7 @@ tsc_status* run_action(tsc_engine* engine, const char* name, const char* format,
     const auto* action = std::find_if(std::begin(kActions), std::end(kActions),
                                       [&](const Action& known) { return wanted == known.name; });
     if (action == std::end(kActions))
-      return bad_argument("the cache cannot '" + wanted +
-                          "'; it can list, verify, clear and tell its path");
+      return bad_argument("the cache cannot '" + wanted + "'; it can list, verify, clear and tell its path");
     DiskCache& cache = interp::compiler_of(*engine->vm)->options().jit.cache->disk();
     Answer answer;
     if (cache.folder().empty()) {

@@ -14,9 +14,7 @@ namespace tsc::embed {
 namespace {
 
 using namespace interp;
-bool is_name_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
-}
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
 
 void add_type(Type* type, NameSet& names) {
   for (Type* base : type->mro) add_keys(base->attributes, names);
@@ -29,8 +27,7 @@ void add_slots(Object* object, NameSet& names) {
     add_keys(try_cast<DictObject>(state->slots[0]), names);
     return;
   }
-  for (uint32_t slot = 0; slot < state->shape->size(); ++slot)
-    names.emplace(state->shape->name(slot)->view());
+  for (uint32_t slot = 0; slot < state->shape->size(); ++slot) names.emplace(state->shape->name(slot)->view());
 }
 
 void add_attributes(Vm& vm, const Value& value, NameSet& names) {
@@ -48,8 +45,8 @@ Value plain_attribute(Vm& vm, const Value& value, std::string_view name) {
   const Local<StrObject> interned = intern(vm, name);
   if (auto* module = try_cast<ModuleObject>(value)) return dict_get(vm, module->globals, name);
   const AttributeSite site = inspect_attribute(vm, value, interned);
-  const bool is_plain = site.found == Found::InstanceSlot ||
-                        (site.found == Found::ClassAttribute && !site.data_descriptor);
+  const bool is_plain =
+      site.found == Found::InstanceSlot || (site.found == Found::ClassAttribute && !site.data_descriptor);
   return is_plain ? site.value : Value();
 }
 
@@ -176,8 +173,8 @@ Type* literal_type(Vm& vm, std::string_view text) {
 
 // ---- Arguments of the call around the cursor
 
-void add_keyword_arguments(Vm& vm, ModuleObject* module, std::string_view text,
-                           std::string_view prefix, NameSet& names) {
+void add_keyword_arguments(Vm& vm, ModuleObject* module, std::string_view text, std::string_view prefix,
+                           NameSet& names) {
   const Surroundings around = surroundings_of(text.substr(0, text.size() - prefix.size()));
   if (around.in_string || around.open.empty() || text[around.open.back().begin] != '(') return;
   const std::string_view callee = dotted_name_before(text, around.open.back().begin);

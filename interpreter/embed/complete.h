@@ -15,8 +15,7 @@ struct Completion {
   std::vector<std::string> names;
 };
 
-Completion complete(interp::Vm& vm, interp::ModuleObject* module, std::string_view text,
-                    std::size_t cursor);
+Completion complete(interp::Vm& vm, interp::ModuleObject* module, std::string_view text, std::size_t cursor);
 
 using NameSet = std::set<std::string, std::less<>>;
 

@@ -36,13 +36,10 @@ void add_modules(Vm& vm, std::string_view parent, NameSet& names) {
   folders.emplace_back(".");
   for (const std::string& folder : folders) {
     std::error_code error;
-    for (fs::directory_iterator at(folder + "/" + package, error), end; !error && at != end;
-         at.increment(error)) {
+    for (fs::directory_iterator at(folder + "/" + package, error), end; !error && at != end; at.increment(error)) {
       const bool is_package = fs::exists(at->path() / "__init__.tsc", error);
-      if (is_package)
-        names.insert(at->path().filename().string());
-      else
-        add_module_file(at->path().filename().string(), "", names);
+      if (is_package) names.insert(at->path().filename().string());
+      else add_module_file(at->path().filename().string(), "", names);
     }
   }
   for (const auto& [name, make] : vm.importer().natives()) {
@@ -119,8 +116,7 @@ void add_module_names(Vm& vm, const std::string& dotted, std::set<std::string>& 
 
 bool complete_import(Vm& vm, std::string_view text, std::string_view parent, NameSet& names) {
   const std::size_t line = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
-  const std::string_view statement =
-      text.substr(std::min(text.find_first_not_of(' ', line), text.size()));
+  const std::string_view statement = text.substr(std::min(text.find_first_not_of(' ', line), text.size()));
   if (!statement.starts_with("import ") && !statement.starts_with("from ")) return false;
   constexpr std::string_view kImport = " import ";
   const std::size_t import = statement.find(kImport);

@@ -68,10 +68,8 @@ std::string signature_text(Vm& vm, const Target& target) {
     if (i + 1 == p.positional_only) add("/");
   }
   size_t at = p.positional + p.keyword_only;
-  if (p.has_varargs)
-    add("*" + p.names[at++]);
-  else if (p.keyword_only != 0)
-    add("*");
+  if (p.has_varargs) add("*" + p.names[at++]);
+  else if (p.keyword_only != 0) add("*");
   for (size_t i = 0; i < p.keyword_only; ++i) {
     const bool has_default = i < f.keyword_defaults.size() && !f.keyword_defaults[i].is_undefined();
     add(p.names[p.positional + i] + (has_default ? "=" + repr(vm, f.keyword_defaults[i]) : ""));
@@ -106,12 +104,11 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::string indented_doc(const std::string& doc) {
   std::vector<std::string> lines = lines_of(doc);
   size_t common = std::string::npos;
-  for (size_t i = 1; i < lines.size(); ++i)
-    common = std::min(common, lines[i].find_first_not_of(' '));
+  for (size_t i = 1; i < lines.size(); ++i) common = std::min(common, lines[i].find_first_not_of(' '));
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t from = i == 0 ? std::min(lines[0].find_first_not_of(' '), lines[0].size())
-                               : std::min(common, lines[i].size());
+    const size_t from =
+        i == 0 ? std::min(lines[0].find_first_not_of(' '), lines[0].size()) : std::min(common, lines[i].size());
     const std::string line = lines[i].substr(from);
     out += line.find_first_not_of(' ') == std::string::npos ? "\n" : "    " + line + "\n";
   }
@@ -217,11 +214,9 @@ std::string members_of(Vm& vm, const Value& value) {
     if (try_cast<ModuleObject>(entry.value)) continue;
     const Target target = target_of(entry.value);
     std::string doc = text_attribute(vm, entry.value, "__doc__");
-    if (target.function == nullptr && target.native == nullptr && !try_cast<Type>(entry.value))
-      doc.clear();
+    if (target.function == nullptr && target.native == nullptr && !try_cast<Type>(entry.value)) doc.clear();
     doc = doc.substr(0, doc.find('\n'));
-    out += "    " + std::string(key->view()) + signature_text(vm, target) +
-           (doc.empty() ? "" : " - " + doc) + "\n";
+    out += "    " + std::string(key->view()) + signature_text(vm, target) + (doc.empty() ? "" : " - " + doc) + "\n";
   }
   return out.empty() ? out : "\n" + out;
 }
@@ -258,8 +253,7 @@ std::string describe(Vm& vm, const Value& value, bool with_source) {
   if (!with_source) return out;
   const uint32_t last = place.source->line_of(std::max(place.span.begin + 1, place.span.end) - 1);
   out += "\n";
-  for (uint32_t line = first; line <= last; ++line)
-    out += std::string(place.source->line_text(line)) + "\n";
+  for (uint32_t line = first; line <= last; ++line) out += std::string(place.source->line_text(line)) + "\n";
   return out;
 }
 
@@ -269,8 +263,7 @@ std::vector<std::string> keyword_names(const Value& value) {
   if (target.function != nullptr) {
     const lang::ParameterList& p = target.function->code->code->parameters;
     const size_t first = std::max<size_t>(p.positional_only, target.bound ? 1 : 0);
-    for (size_t i = first; i < size_t{p.positional} + p.keyword_only; ++i)
-      names.push_back(p.names[i]);
+    for (size_t i = first; i < size_t{p.positional} + p.keyword_only; ++i) names.push_back(p.names[i]);
   } else if (target.native != nullptr && target.native->signature != nullptr) {
     const std::string& text = target.native->signature->text();
     const size_t slash = text.find('/');

@@ -63,7 +63,8 @@ struct tsc_engine {
 
   // What a prompt's last expression gave; see run_entry.
   tsc::interp::Value displayed;
-  bool postpones_annotations = false;  // a text that ran imports that from __future__: so does what is typed at the prompt
+  // A text that ran imports that from __future__: so does what is typed at the prompt.
+  bool postpones_annotations = false;
   bool explain_asserts = false;
   tsc_error_format error_format = TSC_ERRORS_FULL;
   std::string emitted;  // text of a compiler stage, while `emit` runs
@@ -90,7 +91,7 @@ struct tsc_engine {
 
   // Who is inside, and how deep the host and the script call one another. See Entry.
   std::atomic<const void*> owner{nullptr};
-  int depth = 0;  // with `callbacks` and `callback_error`, of the thread of the script whose turn it is
+  int depth = 0;                // with `callbacks` and `callback_error`, of the thread of the script whose turn it is
   bool limit_reported = false;  // a status of the entry that runs says TSC_LIMIT
   tsc::interp::Modes modes;     // at the beginning of the entry, for when it is cut short
   bool cut_short = false;       // a limit, an interrupt or a lack of memory ended the entry that runs
@@ -105,8 +106,7 @@ struct tsc_engine {
   std::atomic<bool> has_dropped{false};
   // What `statistics` says of the compiler, kept where any thread may read it.
   struct CompilerCounts {
-    std::atomic<uint64_t> regions{0}, kernels{0}, kernel_cache_hits{0}, recompiles{0}, fallbacks{0},
-        compile_ns{0};
+    std::atomic<uint64_t> regions{0}, kernels{0}, kernel_cache_hits{0}, recompiles{0}, fallbacks{0}, compile_ns{0};
   } counts;
   // Of `stop`: written once, by whichever thread or signal handler comes first.
   enum class ReasonState : int { Unset, Writing, Ready };
@@ -146,8 +146,7 @@ tsc_status* no_engine() noexcept;
 // A script exception as a status: its exit code, traceback and rendering.
 tsc_status* exception_status(tsc_engine& engine, interp::ExceptionObject* exception);
 tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Source& source);
-std::string diagnostics_text(const lang::Diagnostics& diagnostics, const lang::Source& source,
-                             tsc_error_format format);
+std::string diagnostics_text(const lang::Diagnostics& diagnostics, const lang::Source& source, tsc_error_format format);
 // The status of the exception in flight; call it in a catch block.
 tsc_status* current_exception_status(tsc_engine* engine) noexcept;
 
@@ -215,8 +214,7 @@ void set_module_member(tsc_engine& engine, const std::string& module, const std:
 // Raises in the script what a host's callback returned; the status is freed.
 [[noreturn]] void raise_status(interp::Vm& vm, tsc_status* status);
 // A module's source from the host's loader; empty when it has none.
-std::optional<interp::ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* user,
-                                         const std::string& name);
+std::optional<interp::ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* user, const std::string& name);
 // Lets go of a handle, also when another thread is inside the engine.
 void drop_value(tsc_value* value);
 
@@ -229,9 +227,7 @@ Sizes checked_sizes(const int64_t* sizes, uint32_t rank);
 void apply_limits(tsc_engine& engine, const tsc_limits& limits);
 tsc_status* wrong_kind(const tsc_value* value, const char* wanted);
 
-inline tsc_value* new_value(tsc_engine* engine, interp::Value value) {
-  return new tsc_value{engine, std::move(value)};
-}
+inline tsc_value* new_value(tsc_engine* engine, interp::Value value) { return new tsc_value{engine, std::move(value)}; }
 
 // Parts of the table, one file each.
 void fill_value_functions(tsc_api& api);

@@ -141,8 +141,7 @@ void end(tsc_engine& engine) {
   // A stop ends all threads of the script: what they clean up has the same grace.
   if (cause != StopCause::None && (engine.runs_script || engine.limit_reported))
     engine.vm->threads().end_others(engine.device.stop.grace_until());
-  if (cause == StopCause::None || (cause == StopCause::Host && !engine.runs_script && !engine.limit_reported))
-    return;
+  if (cause == StopCause::None || (cause == StopCause::Host && !engine.runs_script && !engine.limit_reported)) return;
   engine.vm->end_entry();
   engine.recovering |= cause == StopCause::Memory;
   engine.stop_reason_state = tsc_engine::ReasonState::Unset;
@@ -151,10 +150,7 @@ void end(tsc_engine& engine) {
 }  // namespace
 
 Entry::Entry(tsc_engine& engine)
-    : engine_(engine),
-      entered_(enter(engine)),
-      device_(engine.device),
-      heap_(entered_ ? &engine.vm->heap() : nullptr) {
+    : engine_(engine), entered_(enter(engine)), device_(engine.device), heap_(entered_ ? &engine.vm->heap() : nullptr) {
   if (entered_ && engine.depth == 1) begin(engine);
 }
 
@@ -261,11 +257,10 @@ tsc_status* get_statistics(tsc_engine* engine, tsc_statistics* out) {
 
 void apply_limits(tsc_engine& engine, const tsc_limits& limits) {
   interp::Config& config = engine.vm->config();
-  engine.device.budget->set_limit(static_cast<int64_t>(
-      std::min<uint64_t>(limits.memory_bytes, static_cast<uint64_t>(INT64_MAX))));
+  engine.device.budget->set_limit(
+      static_cast<int64_t>(std::min<uint64_t>(limits.memory_bytes, static_cast<uint64_t>(INT64_MAX))));
   config.instruction_limit = std::min<uint64_t>(limits.steps, INT64_MAX);
-  config.time_limit =
-      static_cast<int64_t>(std::min<uint64_t>(limits.time_ns, static_cast<uint64_t>(INT64_MAX / 2)));
+  config.time_limit = static_cast<int64_t>(std::min<uint64_t>(limits.time_ns, static_cast<uint64_t>(INT64_MAX / 2)));
   if (limits.depth != 0) config.recursion_limit = config.largest_recursion_limit = limits.depth;
   engine.time_limit.store(config.time_limit, std::memory_order_relaxed);
 }

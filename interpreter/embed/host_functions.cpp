@@ -22,8 +22,7 @@ ModuleObject* module_named(Vm& vm, const std::string& name) {
   ModuleObject* above = nullptr;
   if (dot != std::string::npos) {
     const std::string package = name.substr(0, dot);
-    if (dict_get(vm, vm.modules(), package).is_undefined() && vm.importer().find(package))
-      vm.import_module(package);
+    if (dict_get(vm, vm.modules(), package).is_undefined() && vm.importer().find(package)) vm.import_module(package);
     above = module_named(vm, package);
     above->is_package = true;
   }
@@ -35,8 +34,7 @@ ModuleObject* module_named(Vm& vm, const std::string& name) {
 
 }  // namespace
 
-void set_module_member(tsc_engine& engine, const std::string& module, const std::string& name,
-                       const Value& value) {
+void set_module_member(tsc_engine& engine, const std::string& module, const std::string& name, const Value& value) {
   Vm& vm = *engine.vm;
   dict_set(vm, module_named(vm, module)->globals, name, value);
 }
@@ -47,9 +45,7 @@ namespace {
 Type* exception_type(Vm& vm, const std::string& name) {
   if (name == "LimitError") return vm.exceptions().LimitError;
   const Value value = dict_get(vm, vm.builtins()->globals, name);
-  if (Type* type = try_cast<Type>(value);
-      type && type->is_subtype_of(vm.exceptions().BaseException))
-    return type;
+  if (Type* type = try_cast<Type>(value); type && type->is_subtype_of(vm.exceptions().BaseException)) return type;
   return vm.exceptions().RuntimeError;
 }
 
@@ -79,8 +75,7 @@ void raise_status(Vm& vm, tsc_status* status) {
   raise(vm, exception_type(vm, status->type), message);
 }
 
-std::optional<ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* user,
-                                 const std::string& name) {
+std::optional<ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* user, const std::string& name) {
   ModuleSource source;
   auto append = [](void* to, const char* text, size_t size) {
     if (text != nullptr) static_cast<std::string*>(to)->append(text, size);
@@ -105,8 +100,7 @@ Value call_host(Vm& vm, Args& args) {
   std::vector<tsc_value*> handles;
   for (tsc_value& value : values) handles.push_back(&value);
   tsc_value* result = nullptr;
-  tsc_status* status =
-      binding->function(binding->user, binding->engine, handles.data(), handles.size(), &result);
+  tsc_status* status = binding->function(binding->user, binding->engine, handles.data(), handles.size(), &result);
   OwnedStatus failed(status);
   Value value = take_result(binding->engine, result, values, binding->name);
   if (failed) raise_status(vm, failed.release());
@@ -115,9 +109,8 @@ Value call_host(Vm& vm, Args& args) {
 }
 
 // The binding becomes the engine's; its data only when everything went well.
-tsc_status* add_function(tsc_engine* engine, const char* module_name, const char* function_name,
-                         const char* parameters, const char* doc, tsc_host_function function,
-                         void* user, void (*drop)(void*)) {
+tsc_status* add_function(tsc_engine* engine, const char* module_name, const char* function_name, const char* parameters,
+                         const char* doc, tsc_host_function function, void* user, void (*drop)(void*)) {
   return guarded(engine, [&]() -> tsc_status* {
     const std::string module = required_dotted_name(module_name, "module");
     const std::string name = required_name(function_name, "name");
@@ -141,16 +134,14 @@ tsc_status* add_function(tsc_engine* engine, const char* module_name, const char
   });
 }
 
-tsc_status* define(tsc_engine* engine, const char* module, const char* name,
-                   tsc_host_function function, void* user, void (*drop)(void*)) {
+tsc_status* define(tsc_engine* engine, const char* module, const char* name, tsc_host_function function, void* user,
+                   void (*drop)(void*)) {
   return add_function(engine, module, name, nullptr, nullptr, function, user, drop);
 }
 
-tsc_status* define_function(tsc_engine* engine, const char* module, const char* name,
-                            const char* parameters, const char* doc, tsc_host_function function,
-                            void* user, void (*drop)(void*)) {
-  return add_function(engine, module, name, parameters != nullptr ? parameters : "", doc, function,
-                      user, drop);
+tsc_status* define_function(tsc_engine* engine, const char* module, const char* name, const char* parameters,
+                            const char* doc, tsc_host_function function, void* user, void (*drop)(void*)) {
+  return add_function(engine, module, name, parameters != nullptr ? parameters : "", doc, function, user, drop);
 }
 
 // Of several errors in one callback the first one is raised.
@@ -161,8 +152,7 @@ void raise_later(tsc_engine* engine, tsc_status* error) {
   if (entry && engine->callbacks > 0 && engine->callback_error == nullptr) engine->callback_error = owned.release();
 }
 
-tsc_status* add_module(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
-                       int is_package) {
+tsc_status* add_module(tsc_engine* engine, const char* dotted_name, const char* text, size_t size, int is_package) {
   return guarded(engine, [&]() -> tsc_status* {
     engine->vm->importer().register_source(required_dotted_name(dotted_name, "dotted_name"),
                                            std::string(required_text(text, size, "text")), is_package != 0);

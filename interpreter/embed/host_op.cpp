@@ -19,8 +19,7 @@ struct Arguments {
   std::vector<tsc_tensor_info> infos;
 
   void add(const Tensor& tensor) {
-    tensors.push_back(tensor.is_contiguous() ? tensor
-                                             : run_op(Op::copy, {&tensor, 1}, {}, {}).first);
+    tensors.push_back(tensor.is_contiguous() ? tensor : run_op(Op::copy, {&tensor, 1}, {}, {}).first);
   }
   void describe() {
     for (const Tensor& tensor : tensors) {
@@ -34,25 +33,22 @@ struct Arguments {
 
 Tensor make_result(Vm& vm, const tsc_host_binding& binding, const Arguments& arguments) {
   const tsc_op& op = binding.op;
-  if (op.shape == nullptr)
-    return Tensor::empty(arguments.tensors[0].dtype(), arguments.tensors[0].sizes());
+  if (op.shape == nullptr) return Tensor::empty(arguments.tensors[0].dtype(), arguments.tensors[0].sizes());
   tsc_dtype dtype = arguments.infos[0].dtype;
   uint32_t rank = 0;
   int64_t sizes[TSC_MAX_RANK] = {};
-  check_status(vm, op.shape(op.user, binding.engine, arguments.infos.data(), arguments.infos.size(),
-                            &dtype, &rank, sizes));
+  check_status(vm,
+               op.shape(op.user, binding.engine, arguments.infos.data(), arguments.infos.size(), &dtype, &rank, sizes));
   return Tensor::empty(checked_dtype(dtype), checked_sizes(sizes, rank));
 }
 
 // One call of a host's op as a step of the gradient history.
 class HostOpNode : public jit::TapeNode {
  public:
-  HostOpNode(Vm& vm, const tsc_host_binding& binding, std::span<const Value> arguments,
-             const Value& result)
+  HostOpNode(Vm& vm, const tsc_host_binding& binding, std::span<const Value> arguments, const Value& result)
       : vm_(vm), binding_(binding), saved_(arguments.begin(), arguments.end()) {
     saved_.push_back(result);
-    for (const Value& value : saved_)
-      versions_.push_back(cast<TensorObject>(value)->tensor.storage()->version);
+    for (const Value& value : saved_) versions_.push_back(cast<TensorObject>(value)->tensor.storage()->version);
   }
 
   std::string_view name(uint32_t) const override { return "HostOpBackward"; }
@@ -76,8 +72,8 @@ class HostOpNode : public jit::TapeNode {
     for (tsc_value& value : values) handles.push_back(&value);
     const size_t count = saved_.size() - 1;
     std::vector<tsc_value*> made(count, nullptr);
-    tsc_status* status = binding_.op.gradient(binding_.op.user, binding_.engine, handles.back(),
-                                              handles.data(), count, handles[count], made.data());
+    tsc_status* status = binding_.op.gradient(binding_.op.user, binding_.engine, handles.back(), handles.data(), count,
+                                              handles[count], made.data());
     OwnedStatus failed(status);
     std::vector<Value> given;
     for (tsc_value* value : made) given.push_back(take_result(binding_.engine, value, values, binding_.name));
@@ -89,33 +85,32 @@ class HostOpNode : public jit::TapeNode {
  private:
   void check_saved() const {
     if (saved_.empty())
-      throw Error(ErrorKind::RuntimeError,
-                  "Trying to backward through the graph a second time: the values saved for " +
-                      binding_.name + " are freed; use retain_graph=True");
+      throw Error(ErrorKind::RuntimeError, "Trying to backward through the graph a second time: the values saved for " +
+                                               binding_.name + " are freed; use retain_graph=True");
     if (binding_.op.gradient == nullptr)
-      throw Error(ErrorKind::RuntimeError,
-                  "the host's op " + binding_.name + " has no gradient: call it on detached tensors, "
-                  "or let the host define one");
+      throw Error(ErrorKind::RuntimeError, "the host's op " + binding_.name +
+                                               " has no gradient: call it on detached tensors, "
+                                               "or let the host define one");
     for (size_t i = 0; i < saved_.size(); ++i)
       if (cast<TensorObject>(saved_[i])->tensor.storage()->version != versions_[i])
         throw Error(ErrorKind::RuntimeError,
                     "one of the variables needed for gradient computation has been modified by an "
-                    "inplace operation: a tensor of the host's op " + binding_.name);
+                    "inplace operation: a tensor of the host's op " +
+                        binding_.name);
   }
 
   jit::TapeTensor checked_gradient(size_t index, const Value& value) {
     TensorObject* gradient = as_tensor(tensor_state(vm_), value);
     const Tensor& argument = cast<TensorObject>(saved_[index])->tensor;
     if (gradient == nullptr)
-      raise_type_error(vm_, "the gradient of argument " + std::to_string(index) + " of " +
-                                binding_.name + " is a '" + type_name(vm_, value) +
-                                "', not a Tensor");
+      raise_type_error(vm_, "the gradient of argument " + std::to_string(index) + " of " + binding_.name + " is a '" +
+                                type_name(vm_, value) + "', not a Tensor");
     if (gradient->tensor.sizes() != argument.sizes() || gradient->tensor.dtype() != argument.dtype())
-      throw Error(ErrorKind::RuntimeError,
-                  "the gradient of argument " + std::to_string(index) + " of " + binding_.name +
-                      " is " + shape_text(gradient->tensor.sizes()) + " " +
-                      std::string(dtype_name(gradient->tensor.dtype())) + ", the argument " +
-                      shape_text(argument.sizes()) + " " + std::string(dtype_name(argument.dtype())));
+      throw Error(ErrorKind::RuntimeError, "the gradient of argument " + std::to_string(index) + " of " +
+                                               binding_.name + " is " + shape_text(gradient->tensor.sizes()) + " " +
+                                               std::string(dtype_name(gradient->tensor.dtype())) + ", the argument " +
+                                               shape_text(argument.sizes()) + " " +
+                                               std::string(dtype_name(argument.dtype())));
     return tape_tensor(vm_, gradient);
   }
 
@@ -153,8 +148,8 @@ Value call_op(Vm& vm, Args& args) {
   const tsc_op& op = binding.op;
   if (args.keyword_count > 0) raise_type_error(vm, binding.name + "() takes no keyword arguments");
   if (args.count != op.argument_count)
-    raise_type_error(vm, binding.name + "() takes " + std::to_string(op.argument_count) +
-                             " tensors, " + std::to_string(args.count) + " arguments were given");
+    raise_type_error(vm, binding.name + "() takes " + std::to_string(op.argument_count) + " tensors, " +
+                             std::to_string(args.count) + " arguments were given");
   Arguments arguments;
   for (const Value& value : args.span())
     arguments.add(expect_tensor(vm, value, ("argument of " + binding.name).c_str())->tensor);
@@ -176,8 +171,7 @@ tsc_status* define_op(tsc_engine* engine, const tsc_op* given) {
     const std::string module = required_dotted_name(op.module, "op.module");
     const std::string name = required_name(op.name, "op.name");
     required(op.run, "op.run");
-    if (op.argument_count == 0)
-      return bad_argument("'op.argument_count' is 0: an op takes at least one tensor");
+    if (op.argument_count == 0) return bad_argument("'op.argument_count' is 0: an op takes at least one tensor");
     engine->vm->import_module("torch");
     auto binding = std::make_unique<tsc_host_binding>();
     binding->engine = engine;

@@ -28,9 +28,7 @@ std::string json_text(const Json& json, int indent = 2) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-void send(tsc_sink sink, void* user, const std::string& text) {
-  sink(user, text.data(), text.size());
-}
+void send(tsc_sink sink, void* user, const std::string& text) { sink(user, text.data(), text.size()); }
 
 // ---- stages -----------------------------------------------------------------------------------
 
@@ -52,8 +50,7 @@ tsc_status* emit_tree(const SourceRef& source, const lang::CompileOptions&, std:
   return nullptr;
 }
 
-tsc_status* emit_bytecode(const SourceRef& source, const lang::CompileOptions& options,
-                          std::string& out) {
+tsc_status* emit_bytecode(const SourceRef& source, const lang::CompileOptions& options, std::string& out) {
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
   out = lang::disassemble(*compiled.code);
@@ -62,8 +59,7 @@ tsc_status* emit_bytecode(const SourceRef& source, const lang::CompileOptions& o
 
 struct TextStage {
   const char* name;
-  tsc_status* (*emit)(const SourceRef& source, const lang::CompileOptions& options,
-                      std::string& out);
+  tsc_status* (*emit)(const SourceRef& source, const lang::CompileOptions& options, std::string& out);
 };
 
 constexpr TextStage kTextStages[] = {
@@ -91,9 +87,7 @@ class Emitting {
     engine.emitted.clear();
     options_.jit.emit = stage;
     options_.jit.emitted = &engine.emitted;
-    config_.write = [this](interp::Stream, std::string_view printed) {
-      write_(interp::Stream::Error, printed);
-    };
+    config_.write = [this](interp::Stream, std::string_view printed) { write_(interp::Stream::Error, printed); };
   }
   ~Emitting() {
     config_.write = write_;
@@ -110,8 +104,8 @@ class Emitting {
 
 // A stage of the compiler: the program runs (what it prints goes to standard error, so that the
 // stage can be sent to a file), then the text of everything that was compiled is there.
-tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const std::string& name,
-                          std::string text, std::string& out) {
+tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const std::string& name, std::string text,
+                          std::string& out) {
   interp::Vm& vm = *engine.vm;
   if (name.rfind('<', 0) != 0) become_file(engine, name);
   tsc_status* status = nullptr;
@@ -121,8 +115,8 @@ tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const st
   }
   out = engine.emitted;
   if (out.empty() && status == nullptr)
-    vm.write(interp::Stream::Error, "nothing was compiled: --emit=" + stage +
-                                        " shows what functions marked @torch.compile become\n");
+    vm.write(interp::Stream::Error,
+             "nothing was compiled: --emit=" + stage + " shows what functions marked @torch.compile become\n");
   return status;
 }
 
@@ -132,8 +126,8 @@ bool is_stage(const std::string& stage) {
   return false;
 }
 
-tsc_status* emit(tsc_engine* engine, const char* stage_name, const char* name, const char* text,
-                 size_t size, tsc_sink sink, void* user) {
+tsc_status* emit(tsc_engine* engine, const char* stage_name, const char* name, const char* text, size_t size,
+                 tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
     const std::string stage = required_text(stage_name, "stage"), path = required_text(name, "name");
     const std::string source(required_text(text, size, "text"));
@@ -141,9 +135,8 @@ tsc_status* emit(tsc_engine* engine, const char* stage_name, const char* name, c
     if (!is_stage(stage)) refuse_stage(stage);
     std::string out;
     tsc_status* status = nullptr;
-    const auto* row =
-        std::find_if(std::begin(kTextStages), std::end(kTextStages),
-                     [&](const TextStage& known) { return stage == known.name; });
+    const auto* row = std::find_if(std::begin(kTextStages), std::end(kTextStages),
+                                   [&](const TextStage& known) { return stage == known.name; });
     if (row != std::end(kTextStages)) {
       lang::CompileOptions options;
       options.check_shapes = interp::shape_checking(*engine->vm) != nullptr;
@@ -169,8 +162,7 @@ tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* 
     } else if (wanted == "summary") {
       send(sink, user, summary_text(compiler_of(*engine->vm)->finished_report()));
     } else {
-      return bad_argument("there is no report format '" + wanted +
-                          "'; the formats are explain, summary and json");
+      return bad_argument("there is no report format '" + wanted + "'; the formats are explain, summary and json");
     }
     return nullptr;
   });
@@ -237,13 +229,11 @@ tsc_status* info(tsc_engine* engine, const char* format, tsc_sink sink, void* us
   });
 }
 
-size_t complete_name(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink,
-                     void* user) {
+size_t complete_name(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink, void* user) {
   size_t begin = cursor;
   tsc_status* status = guarded(engine, [&]() -> tsc_status* {
     required(sink, "sink");
-    const Completion completion =
-        complete(*engine->vm, engine->main, required_text(text, cursor, "text"), cursor);
+    const Completion completion = complete(*engine->vm, engine->main, required_text(text, cursor, "text"), cursor);
     begin = completion.begin;
     for (const std::string& name : completion.names) send(sink, user, name);
     return nullptr;

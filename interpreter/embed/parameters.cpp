@@ -13,8 +13,7 @@ using namespace lang;
 
 class Checker {
  public:
-  explicit Checker(const std::string& given)
-      : given_(given), source_("<parameters>", "def f(" + given + "): pass") {}
+  explicit Checker(const std::string& given) : given_(given), source_("<parameters>", "def f(" + given + "): pass") {}
 
   std::string run() {
     const Arguments& args = *definition().args;
@@ -35,9 +34,7 @@ class Checker {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Misuse{"'parameters' is '" + given_ + "': " + why};
-  }
+  [[noreturn]] void refuse(const std::string& why) const { throw Misuse{"'parameters' is '" + given_ + "': " + why}; }
 
   // The text is what stands between the brackets of one definition, and no more.
   const FunctionDef& definition() {

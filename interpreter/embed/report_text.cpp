@@ -144,7 +144,8 @@ class FunctionReport {
   static void add_difference(const std::string& text, int64_t count, std::vector<Difference>& differences) {
     const std::size_t colon = text.find(": ");
     const std::string what = text.substr(0, colon);
-    auto known = std::find_if(differences.begin(), differences.end(), [&](const Difference& d) { return d.what == what; });
+    auto known =
+        std::find_if(differences.begin(), differences.end(), [&](const Difference& d) { return d.what == what; });
     if (known == differences.end()) known = differences.insert(differences.end(), {what, "", 0});
     known->count += count;
     known->last = colon == std::string::npos ? "" : text.substr(colon + 2);
@@ -158,7 +159,8 @@ std::vector<std::string> functions_in_order(const Report& report) {
   std::vector<std::string> names;
   std::set<std::string> seen;
   for (const Event& event : report.events())
-    if (seen.insert(FunctionReport::owner_of(event.region)).second) names.push_back(FunctionReport::owner_of(event.region));
+    if (seen.insert(FunctionReport::owner_of(event.region)).second)
+      names.push_back(FunctionReport::owner_of(event.region));
   return names;
 }
 
@@ -187,8 +189,7 @@ void add_channel(std::string_view name, std::set<EventKind>& kinds) {
   std::vector<std::string_view> names = {"all"};
   for (const Channel& channel : channels()) {
     names.push_back(channel.name);
-    if (name == "all" || name == "1" || name == channel.name)
-      kinds.insert(channel.kinds.begin(), channel.kinds.end());
+    if (name == "all" || name == "1" || name == channel.name) kinds.insert(channel.kinds.begin(), channel.kinds.end());
   }
   if (kinds.empty()) refuse_word("log channel", name, names);
 }
@@ -208,21 +209,18 @@ std::string summary_text(const Report& report) {
 }
 
 std::string explain_text(const Report& report) {
-  if (report.events().empty())
-    return "nothing was compiled: no function marked with @torch.compile was called\n";
+  if (report.events().empty()) return "nothing was compiled: no function marked with @torch.compile was called\n";
   std::string out;
   for (const KindRow& row : kTotals) {
     const int64_t count = report.total(row.kind);
-    out +=
-        (out.empty() ? "" : ", ") + std::to_string(count) + " " + (count == 1 ? row.one : row.many);
+    out += (out.empty() ? "" : ", ") + std::to_string(count) + " " + (count == 1 ? row.one : row.many);
   }
   out += "; compiled in " + milliseconds(report.total_ms(EventKind::CompileTime)) + "\n";
   for (const std::string& name : functions_in_order(report)) out += FunctionReport(report, name).text();
   return out;
 }
 
-void add_log_sink(Report& report, std::string_view list,
-                  std::function<void(std::string_view)> write) {
+void add_log_sink(Report& report, std::string_view list, std::function<void(std::string_view)> write) {
   std::set<EventKind> kinds;
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -235,8 +233,7 @@ void add_log_sink(Report& report, std::string_view list,
   if (kinds.empty()) return;
   report.add_sink([kinds, write = std::move(write)](const Event& event) {
     if (kinds.count(event.kind) != 0)
-      write("[" + std::string(jit::event_kind_name(event.kind)) + "] " + jit::describe(event) +
-            "\n");
+      write("[" + std::string(jit::event_kind_name(event.kind)) + "] " + jit::describe(event) + "\n");
   });
 }
 

@@ -16,7 +16,6 @@ std::string summary_text(const jit::Report& report);
 
 // Prints the events of the channels named in `channels` ("graph_breaks,recompiles", "all") as they
 // come. A name that is no channel is a Misuse.
-void add_log_sink(jit::Report& report, std::string_view channels,
-                  std::function<void(std::string_view)> write);
+void add_log_sink(jit::Report& report, std::string_view channels, std::function<void(std::string_view)> write);
 
 }  // namespace tsc::embed

@@ -44,8 +44,7 @@ Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFi
   Config config;
   config.write = write_to_process;
   config.terminal = options.output == nullptr && isatty(STDOUT_FILENO) != 0;
-  if (options.max_depth != 0)
-    config.recursion_limit = config.largest_recursion_limit = options.max_depth;
+  if (options.max_depth != 0) config.recursion_limit = config.largest_recursion_limit = options.max_depth;
   using embed::texts_of;
   config.arguments = texts_of(options.arguments, options.argument_count, "arguments");
   config.module_path = texts_of(options.search_paths, options.search_path_count, "search_paths");
@@ -89,8 +88,7 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
   compile.verify_percent = std::min<uint32_t>(options.verify_percent, 100);
   const std::vector<std::string_view> passes = jit::pass_names();
   for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes))) {
-    if (std::find(passes.begin(), passes.end(), name) == passes.end())
-      embed::refuse_word("pass", name, passes);
+    if (std::find(passes.begin(), passes.end(), name) == passes.end()) embed::refuse_word("pass", name, passes);
     compile.jit.disabled.push_back(name);
   }
   compile.disk_cache = disk_cache_options(options, grants);
@@ -99,8 +97,7 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
 
 // Where the lines of `logs` go.
 std::function<void(std::string_view)> log_writer(tsc_engine& engine, const tsc_engine_options& options) {
-  if (options.log == nullptr)
-    return [&engine](std::string_view line) { engine.vm->write(Stream::Error, line); };
+  if (options.log == nullptr) return [&engine](std::string_view line) { engine.vm->write(Stream::Error, line); };
   return [&engine, log = options.log, user = options.log_user](std::string_view line) {
     engine.tell_host([&] { log(user, line.data(), line.size()); });
   };
@@ -111,8 +108,8 @@ void add_devices(tsc_engine& engine, const tsc_engine_options& options) {
   if (text.empty()) return;
   std::optional<SimulatedSettings> settings = parse_simulated(text);
   if (!settings)
-    throw Error(ErrorKind::ValueError, "the setting of device cuda cannot be '" + text +
-                                           "'; there is 'simulated' (docs/gpu.md)");
+    throw Error(ErrorKind::ValueError,
+                "the setting of device cuda cannot be '" + text + "'; there is 'simulated' (docs/gpu.md)");
   settings->poison = options.poison_memory != 0;
   settings->queue.launched_at = [&engine] { return launch_place(*engine.vm); };
   engine.device.backends = make_simulated(engine.device, *settings);
@@ -127,8 +124,7 @@ void add_devices(tsc_engine& engine, const tsc_engine_options& options) {
 }  // namespace
 
 tsc_engine::tsc_engine(const tsc_engine_options& options)
-    : device(static_cast<int>(options.threads)),
-      library(embedded_library()),
+    : device(static_cast<int>(options.threads)), library(embedded_library()),
       watchdog([this] { vm->stop(StopCause::Time); }) {
   device.allocator->set_poison(options.poison_memory != 0);
 }
@@ -153,8 +149,7 @@ tsc_status* tsc_engine::set_up(const tsc_engine_options& options) noexcept {
 Config tsc_engine::make_config(const tsc_engine_options& options) {
   Config config = config_of(options, library);
   if (options.output != nullptr)
-    config.write = [this, output = options.output, user = options.output_user](Stream stream,
-                                                                               std::string_view text) {
+    config.write = [this, output = options.output, user = options.output_user](Stream stream, std::string_view text) {
       const tsc_stream to = stream == Stream::Out ? TSC_STDOUT : TSC_STDERR;
       tell_host([&] { output(user, to, text.data(), text.size()); });
     };
@@ -165,8 +160,9 @@ Config tsc_engine::make_config(const tsc_engine_options& options) {
     return stop_reason_state == ReasonState::Ready ? std::string(stop_reason) : std::string();
   };
   if (options.loader != nullptr) {
-    config.find_module = [this, loader = options.loader, user = options.loader_user](
-                             const std::string& name) { return embed::load(*this, loader, user, name); };
+    config.find_module = [this, loader = options.loader, user = options.loader_user](const std::string& name) {
+      return embed::load(*this, loader, user, name);
+    };
   }
   return config;
 }
@@ -190,8 +186,7 @@ void tsc_engine::fill(const tsc_engine_options& options) {
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
   add_devices(*this, options);
   install_compiler(*vm, compile_options(options, vm->config().grants));
-  embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
-                      log_writer(*this, options));
+  embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs), log_writer(*this, options));
   embed::install_help(*vm);
   main = make_module(*vm, "__main__");
   for (const char* name : {"__doc__", "__package__", "__loader__", "__spec__"})
@@ -222,9 +217,7 @@ tsc_engine::~tsc_engine() {
     if (binding->drop != nullptr) binding->drop(binding->user);
 }
 
-void tsc_engine::raise_callback_error() {
-  embed::raise_status(*vm, std::exchange(callback_error, nullptr));
-}
+void tsc_engine::raise_callback_error() { embed::raise_status(*vm, std::exchange(callback_error, nullptr)); }
 
 namespace tsc::embed {
 namespace {
@@ -244,9 +237,10 @@ tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
 void engine_free(tsc_engine* engine) {
   const void* nobody = nullptr;
   if (engine != nullptr && !engine->owner.compare_exchange_strong(nobody, engine, std::memory_order_acquire)) {
-    std::fputs("tenscript: engine_free was called while a call is inside the engine (in a callback, or from another "
-               "thread): the engine is not freed; free it when its calls are back\n",
-               stderr);
+    std::fputs(
+        "tenscript: engine_free was called while a call is inside the engine (in a callback, or from another "
+        "thread): the engine is not freed; free it when its calls are back\n",
+        stderr);
     return;
   }
   if (engine == nullptr) return;
@@ -341,22 +335,19 @@ tsc_status* run_module(tsc_engine* engine, const char* given) {
     engine->vm->importer().search_first(".");
     begin_run(*engine);  // the packages above it
     const ModuleProgram program = find_module_program(*engine->vm, dotted_name);
-    if (program.file.empty())
-      return make_status(TSC_NOT_FOUND, "", "no module named '" + dotted_name + "'");
+    if (program.file.empty()) return make_status(TSC_NOT_FOUND, "", "no module named '" + dotted_name + "'");
     dict_set(*engine->vm, engine->main->globals, "__package__", str_value(*engine->vm, program.package));
     return execute_file(*engine, program.file);
   });
 }
 
-tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, size_t size,
-                      tsc_value** value) {
+tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, size_t size, tsc_value** value) {
   if (value != nullptr) *value = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
     engine->displayed.reset();
     tsc_status* status = nullptr;
     try {
-      status = execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")),
-                       true);
+      status = execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), true);
     } catch (const ScriptException& exception) {
       dict_set(*engine->vm, engine->main->globals, "_err", exception.local().value());
       throw;
@@ -403,8 +394,7 @@ tsc_status* get(tsc_engine* engine, const char* given, tsc_value** out) {
     const std::string dotted_name = required_text(given, "dotted_name");
     required(out, "value");
     Value value = lookup(*engine, dotted_name);
-    if (value.is_undefined())
-      return make_status(TSC_NOT_FOUND, "", "the name '" + dotted_name + "' is not defined");
+    if (value.is_undefined()) return make_status(TSC_NOT_FOUND, "", "the name '" + dotted_name + "' is not defined");
     *out = new_value(engine, std::move(value));
     return nullptr;
   });
@@ -418,8 +408,7 @@ tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
   });
 }
 
-tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
-                             tsc_value* value) {
+tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* name, tsc_value* value) {
   return guarded(engine, [&]() -> tsc_status* {
     const Local<StrObject> known = intern(*engine->vm, required_text(name, "name"));
     const Value &to = value_of(engine, object, "object"), &given = value_of(engine, value, "value");
@@ -430,8 +419,7 @@ tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* 
   });
 }
 
-tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
-                             tsc_value** out) {
+tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name, tsc_value** out) {
   return making(engine, out, "value", [&] {
     const Value& of = value_of(engine, object, "object");
     const std::string known = required_text(name, "name");
@@ -439,9 +427,9 @@ tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* 
   });
 }
 
-tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments,
-                       size_t count, const char* const* keyword_names,
-                       tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result) {
+tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments, size_t count,
+                       const char* const* keyword_names, tsc_value* const* keyword_values, size_t keyword_count,
+                       tsc_value** result) {
   if (result != nullptr) *result = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
     const Value callee = value_of(engine, function, "function");

@@ -21,8 +21,7 @@ constexpr std::string_view kPlace = "  File \"";
 constexpr char kRed[] = "\033[1;31m", kDim[] = "\033[2m", kReset[] = "\033[0m";
 
 bool is_caret_line(const std::string& line) {
-  return line.find_first_of("^") != std::string::npos &&
-         line.find_first_not_of(" ^~") == std::string::npos;
+  return line.find_first_of("^") != std::string::npos && line.find_first_not_of(" ^~") == std::string::npos;
 }
 
 // A traceback with its places dimmed, its carets and the error itself in red. Of places in the library the
@@ -37,12 +36,9 @@ std::string color_traceback(const std::string& text) {
     const bool is_place = line.starts_with(kPlace);
     if (!line.starts_with("    "))
       in_library = is_place && lang::is_library_file(std::string_view(line).substr(kPlace.size()));
-    if (in_library || is_place || line.rfind("Traceback", 0) == 0)
-      color = kDim;
-    else if (is_caret_line(line))
-      color = kRed;
-    else if (!line.empty() && line[0] != ' ')
-      color = kRed;
+    if (in_library || is_place || line.rfind("Traceback", 0) == 0) color = kDim;
+    else if (is_caret_line(line)) color = kRed;
+    else if (!line.empty() && line[0] != ' ') color = kRed;
     colored += *color ? color + line + kReset : line;
     if (end < text.size()) colored += '\n';
     begin = end + 1;
@@ -85,17 +81,14 @@ std::string fixes_of(Vm& vm, const ExceptionObject* exception) {
   const lang::Span span = entry.code->spans[entry.pc].whole;
   const std::string_view text = source->slice(span), name = wrong->view();
   std::size_t at = text.find(name);
-  if (text.ends_with("." + std::string(name)))
-    at = text.size() - name.size();
-  else if (name.empty() || at == text.npos || text.find(name, at + 1) != text.npos)
-    return "";
+  if (text.ends_with("." + std::string(name))) at = text.size() - name.size();
+  else if (name.empty() || at == text.npos || text.find(name, at + 1) != text.npos) return "";
   const uint32_t begin = span.begin + static_cast<uint32_t>(at);
-  const std::string_view right =
-      hint.substr(kBefore.size(), hint.size() - kBefore.size() - kAfter.size());
-  return lang::render_json(
-      lang::Fix{std::string(hint), lang::Applicability::MaybeIncorrect,
-                {{{begin, begin + static_cast<uint32_t>(name.size())}, std::string(right)}}},
-      *source);
+  const std::string_view right = hint.substr(kBefore.size(), hint.size() - kBefore.size() - kAfter.size());
+  return lang::render_json(lang::Fix{std::string(hint),
+                                     lang::Applicability::MaybeIncorrect,
+                                     {{{begin, begin + static_cast<uint32_t>(name.size())}, std::string(right)}}},
+                           *source);
 }
 
 // sys.exit(): nothing or None is 0, a number is itself, anything else is printed and is 1.
@@ -117,15 +110,9 @@ void set_exit(Vm& vm, const ExceptionObject* exception, tsc_status& status) {
 
 tsc_code status_code(const tsc_status* status) { return status ? status->code : TSC_OK; }
 const char* status_type(const tsc_status* status) { return status ? status->type.c_str() : ""; }
-const char* status_message(const tsc_status* status) {
-  return status ? status->message.c_str() : "";
-}
-tsc_limit status_limit(const tsc_status* status) {
-  return status ? status->limit : TSC_LIMIT_NONE;
-}
-const tsc_status* status_cause(const tsc_status* status) {
-  return status ? status->cause.get() : nullptr;
-}
+const char* status_message(const tsc_status* status) { return status ? status->message.c_str() : ""; }
+tsc_limit status_limit(const tsc_status* status) { return status ? status->limit : TSC_LIMIT_NONE; }
+const tsc_status* status_cause(const tsc_status* status) { return status ? status->cause.get() : nullptr; }
 int status_exit_code(const tsc_status* status) { return status ? status->exit_code : 0; }
 size_t status_frame_count(const tsc_status* status) { return status ? status->frames.size() : 0; }
 
@@ -149,8 +136,7 @@ void status_render(const tsc_status* status, int color, tsc_sink sink, void* use
 
 // When there is no memory for a status: one that is never freed, made before anything can fail.
 tsc_status* out_of_memory() {
-  static std::unique_ptr<tsc_status> shared(
-      make_status(TSC_SCRIPT_ERROR, "MemoryError", "out of memory"));
+  static std::unique_ptr<tsc_status> shared(make_status(TSC_SCRIPT_ERROR, "MemoryError", "out of memory"));
   return shared.get();
 }
 
@@ -170,9 +156,7 @@ void free_status(tsc_status* status) noexcept {
 tsc_status* make_status(tsc_code code, std::string type, std::string message) {
   auto status = std::make_unique<tsc_status>();
   status->code = code;
-  status->exit_code = code == TSC_INTERNAL      ? kInternalExit
-                      : code == TSC_INTERRUPTED ? kInterruptedExit
-                                                : 1;
+  status->exit_code = code == TSC_INTERNAL ? kInternalExit : code == TSC_INTERRUPTED ? kInterruptedExit : 1;
   status->message = type.empty() ? message : type + ": " + message;
   status->type = std::move(type);
   status->plain = "tenscript: " + status->message + "\n";
@@ -180,9 +164,7 @@ tsc_status* make_status(tsc_code code, std::string type, std::string message) {
   return status.release();
 }
 
-tsc_status* bad_argument(std::string message) {
-  return make_status(TSC_BAD_ARGUMENT, "", std::move(message));
-}
+tsc_status* bad_argument(std::string message) { return make_status(TSC_BAD_ARGUMENT, "", std::move(message)); }
 
 tsc_status* no_engine() noexcept {
   try {
@@ -219,8 +201,8 @@ void set_limit(tsc_engine& engine, tsc_status& status) {
 // itself: `left` ends it.
 std::unique_ptr<tsc_status> cause_of(Vm& vm, ExceptionObject* exception, int left) {
   const Value& next = is_kind(exception->cause, Kind::Exception) ? exception->cause
-                      : exception->suppress_context             ? exception->cause
-                                                                : exception->context;
+                      : exception->suppress_context              ? exception->cause
+                                                                 : exception->context;
   if (left == 0 || !is_kind(next, Kind::Exception)) return nullptr;
   ExceptionObject* cause = cast<ExceptionObject>(next);
   std::unique_ptr<tsc_status> status(make_status(TSC_SCRIPT_ERROR, cause->type->name, ""));
@@ -274,8 +256,8 @@ tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Sourc
     if (diagnostic.severity != lang::Severity::Error) continue;
     const lang::LineColumn begin = source.locate(diagnostic.primary.span.begin);
     const lang::LineColumn end = source.locate(diagnostic.primary.span.end);
-    status->frames.push_back({source.name(), "<module>", std::string(source.line_text(begin.line)),
-                              begin.line, begin.column, end.line == begin.line ? end.column : 0});
+    status->frames.push_back({source.name(), "<module>", std::string(source.line_text(begin.line)), begin.line,
+                              begin.column, end.line == begin.line ? end.column : 0});
     if (status->message.empty()) status->message = "SyntaxError: " + diagnostic.message;
   }
   return status.release();
@@ -292,8 +274,7 @@ tsc_status* current_exception_status(tsc_engine* engine) noexcept {
     } catch (const Stopped&) {
       return exception_status(*engine, engine->vm->limit_exception().get());
     } catch (const Error& error) {
-      tsc_status* status = make_status(
-          TSC_SCRIPT_ERROR, std::string(error_kind_name(error.kind())), error.message());
+      tsc_status* status = make_status(TSC_SCRIPT_ERROR, std::string(error_kind_name(error.kind())), error.message());
       if (engine != nullptr && error.kind() == ErrorKind::LimitError) {
         engine->vm->begin_grace();
         set_limit(*engine, *status);

@@ -75,8 +75,8 @@ void status_short(const tsc_status* status, tsc_sink sink, void* user) {
   const bool placed = status->code == TSC_SCRIPT_ERROR || status->code == TSC_LIMIT;
   if (text.empty() && placed && place_of(*status) != nullptr) {
     const tsc_status::Frame& frame = *place_of(*status);
-    text = frame.file + ":" + std::to_string(frame.line) + ":" +
-           std::to_string(std::max(1u, frame.column)) + ": " + one_line(status->message) + "\n";
+    text = frame.file + ":" + std::to_string(frame.line) + ":" + std::to_string(std::max(1u, frame.column)) + ": " +
+           one_line(status->message) + "\n";
   }
   if (text.empty()) text = status->plain;
   sink(user, text.data(), text.size());
@@ -92,8 +92,9 @@ tsc_status* error_page(const char* code, int color, tsc_sink sink, void* user) {
       return nullptr;
     }
     const std::string near = lang::nearest_code(wanted);
-    return make_status(TSC_NOT_FOUND, "", "there is no error code '" + wanted + "'" +
-                                              (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    return make_status(
+        TSC_NOT_FOUND, "",
+        "there is no error code '" + wanted + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   });
 }
 
@@ -102,8 +103,7 @@ tsc_status* error_page(const char* code, int color, tsc_sink sink, void* user) {
 std::string diagnostics_text(const lang::Diagnostics& diagnostics, const lang::Source& source,
                              tsc_error_format format) {
   if (format == TSC_ERRORS_FULL) return lang::render_all(diagnostics, source, {});
-  if (format == TSC_ERRORS_SHORT)
-    return lang::render_all(diagnostics, source, {.format = lang::ErrorFormat::Short});
+  if (format == TSC_ERRORS_SHORT) return lang::render_all(diagnostics, source, {.format = lang::ErrorFormat::Short});
   std::string text;
   for (const lang::Diagnostic& d : diagnostics.all())
     text += "{\"kind\":\"diagnostic\"," + lang::render_json(d, source).substr(1) + "\n";

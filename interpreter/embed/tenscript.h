@@ -11,8 +11,8 @@
  * value, status) are freed by the caller, freeing NULL is allowed, and a value must be freed before
  * its engine. An engine is freed when nobody is inside: engine_free in a callback, or while another
  * thread is inside, frees nothing and says so on standard error. A pointer argument may be NULL only
- * where it is said so; otherwise, and for a value of another engine, a call returns TSC_BAD_ARGUMENT. Text that a function hands out belongs to the handle it came from; text given to a sink
- * is gone when the sink returns.
+ * where it is said so; otherwise, and for a value of another engine, a call returns TSC_BAD_ARGUMENT. Text that a
+ * function hands out belongs to the handle it came from; text given to a sink is gone when the sink returns.
  *
  *   const tsc_api* api = tsc_get_api(TSC_API_VERSION);
  *   tsc_engine* engine;
@@ -104,13 +104,12 @@ typedef void (*tsc_log)(void* user, const char* text, size_t size);
 /* Gives the source of a module: calls give(to, text, size) once, or more often with pieces, and
  * returns 1; 2 when the module is a package; 0 when it has none of that name; a status in *error
  * (made by `error_new`) raises in the script. */
-typedef int (*tsc_loader)(void* user, tsc_engine* engine, const char* dotted_name, tsc_sink give,
-                          void* to, tsc_status** error);
+typedef int (*tsc_loader)(void* user, tsc_engine* engine, const char* dotted_name, tsc_sink give, void* to,
+                          tsc_status** error);
 
 /* A function of the host. It returns NULL and sets *result, or returns a status made by
  * `error_new`. */
-typedef tsc_status* (*tsc_host_function)(void* user, tsc_engine* engine,
-                                         tsc_value* const* arguments, size_t count,
+typedef tsc_status* (*tsc_host_function)(void* user, tsc_engine* engine, tsc_value* const* arguments, size_t count,
                                          tsc_value** result);
 
 /* What a script may reach outside itself. An engine grants nothing unless its options say so; what is
@@ -124,8 +123,8 @@ typedef enum tsc_grant {
   TSC_GRANT_NETWORK = 32,
   TSC_GRANT_INPUT = 64, /* the process's standard input: input(), sys.stdin */
   TSC_GRANT_CODE = 128, /* compiling and running text: exec(), eval(), compile() */
-  TSC_GRANT_THREADS = 256 /* threads of the script's own; the host's functions and callbacks are called in them too, one at
-                             a time */
+  /* threads of the script's own; the host's functions and callbacks are called in them too, one at a time */
+  TSC_GRANT_THREADS = 256
 } tsc_grant;
 #define TSC_GRANT_ALL 0xffffffffu
 
@@ -146,21 +145,21 @@ typedef struct tsc_engine_options {
   size_t argument_count;
   const char* const* search_paths; /* where `import` looks, before the library; needs no grant */
   size_t search_path_count;
-  const char* disabled_passes; /* "fuse,memory": compiler passes to leave out */
-  const char* logs;            /* "graph_breaks,recompiles": events to print as they come */
-  int stress_break;            /* tests: every captured statement leaves the compiled region */
-  int strict_compiler;         /* tests: a fault of the compiler is an error, not a fallback */
-  uint32_t grants;             /* tsc_grant bits */
+  const char* disabled_passes;   /* "fuse,memory": compiler passes to leave out */
+  const char* logs;              /* "graph_breaks,recompiles": events to print as they come */
+  int stress_break;              /* tests: every captured statement leaves the compiled region */
+  int strict_compiler;           /* tests: a fault of the compiler is an error, not a fallback */
+  uint32_t grants;               /* tsc_grant bits */
   const char* const* read_roots; /* folders below which files may be read */
   size_t read_root_count;
   const char* const* write_roots; /* the same for writing, which does not include reading */
   size_t write_root_count;
-  const char* cache_dir;       /* where compiled kernels are kept between processes; NULL or "": no
-                                  file is read or written. Machine code is run from there: the
-                                  folder must be this user's alone, and is made so when missing */
-  uint64_t cache_bytes;        /* at most so many in that folder, the least recently used go;
-                                  0: 1 GiB */
-  int explain_asserts; /* a failed `assert` of the text that is run tells the values it compared */
+  const char* cache_dir;  /* where compiled kernels are kept between processes; NULL or "": no
+                             file is read or written. Machine code is run from there: the
+                             folder must be this user's alone, and is made so when missing */
+  uint64_t cache_bytes;   /* at most so many in that folder, the least recently used go;
+                             0: 1 GiB */
+  int explain_asserts;    /* a failed `assert` of the text that is run tells the values it compared */
   uint64_t memory_limit;  /* bytes of objects and tensors together; 0: none */
   uint64_t time_limit_ns; /* of each call from the host, what it calls included; 0: none */
   uint64_t step_limit;    /* loop turns and calls of each call from the host; 0: none */
@@ -169,17 +168,17 @@ typedef struct tsc_engine_options {
   tsc_loader loader; /* asked for a module before the search paths */
   void* loader_user;
   tsc_error_format error_format; /* of warnings about a source */
-  int poison_memory; /* tests: new and freed tensor memory is filled with bytes that are no number */
-  int import_python; /* `import` finds .py files too, after .tsc files of the same name */
-  tsc_switch background; /* the first call of a compiled function is interpreted, and its kernels
-                            are compiled beside the program, which goes on meanwhile; TSC_OFF: calls
-                            wait for them, the first one too */
-  int check_shapes; /* calls are compared with the Tensor[...] annotations of what they call */
-  uint32_t verify_percent; /* of the calls of compiled functions without effects, so many are interpreted
-                              too; where the bits differ, a warning names the culprit */
-  int untimed; /* tests: the compiler decides nothing by the clock */
-  int signals; /* the script may handle the signals of the process (module signal): for a process that is there
-                  for the script */
+  int poison_memory;             /* tests: new and freed tensor memory is filled with bytes that are no number */
+  int import_python;             /* `import` finds .py files too, after .tsc files of the same name */
+  tsc_switch background;         /* the first call of a compiled function is interpreted, and its kernels
+                                    are compiled beside the program, which goes on meanwhile; TSC_OFF: calls
+                                    wait for them, the first one too */
+  int check_shapes;              /* calls are compared with the Tensor[...] annotations of what they call */
+  uint32_t verify_percent;       /* of the calls of compiled functions without effects, so many are interpreted
+                                    too; where the bits differ, a warning names the culprit */
+  int untimed;                   /* tests: the compiler decides nothing by the clock */
+  int signals;      /* the script may handle the signals of the process (module signal): for a process that is there
+                       for the script */
   const char* cuda; /* what torch.cuda is: NULL or "": not there; "simulated" and settings behind it (docs/gpu.md) */
 } tsc_engine_options;
 
@@ -197,7 +196,7 @@ typedef struct tsc_statistics {
   size_t struct_size;
   uint64_t memory_bytes; /* charged to the memory limit: objects, containers, tensors */
   uint64_t peak_memory_bytes;
-  uint64_t tensor_bytes;           /* held now */
+  uint64_t tensor_bytes;      /* held now */
   uint64_t kept_tensor_bytes; /* freed tensors' memory, kept for the next ones */
   /* Of the compiler, up to the last call from the host that came back. */
   uint64_t regions;
@@ -238,9 +237,9 @@ typedef struct tsc_buffer {
   tsc_dtype dtype;
   uint32_t rank;
   const int64_t* sizes;
-  const int64_t* strides; /* in elements, none negative; NULL: row-major */
-  void* data;             /* aligned to its elements */
-  int read_only;          /* a script that writes gets a copy first, shared by all views */
+  const int64_t* strides;      /* in elements, none negative; NULL: row-major */
+  void* data;                  /* aligned to its elements */
+  int read_only;               /* a script that writes gets a copy first, shared by all views */
   void (*release)(void* user); /* runs once, when the last view is gone, in whichever thread */
   void* user;
 } tsc_buffer;
@@ -254,16 +253,15 @@ typedef struct tsc_op {
   const char* doc;         /* or NULL */
   uint32_t argument_count; /* tensors, at least one */
   /* Sets what the result is; `sizes` has room for TSC_MAX_RANK. NULL: as the first argument. */
-  tsc_status* (*shape)(void* user, tsc_engine* engine, const tsc_tensor_info* arguments,
-                       size_t count, tsc_dtype* dtype, uint32_t* rank, int64_t* sizes);
+  tsc_status* (*shape)(void* user, tsc_engine* engine, const tsc_tensor_info* arguments, size_t count, tsc_dtype* dtype,
+                       uint32_t* rank, int64_t* sizes);
   /* Fills the result's memory. */
   tsc_status* (*run)(void* user, tsc_engine* engine, const tsc_tensor_info* arguments, size_t count,
                      const tsc_tensor_info* result);
   /* The gradients of the arguments from that of the result, as script values: each gradients[i] is
    * a tensor of argument i's shape, or NULL for none. NULL: backward through the op is an error. */
-  tsc_status* (*gradient)(void* user, tsc_engine* engine, tsc_value* gradient,
-                          tsc_value* const* arguments, size_t count, tsc_value* result,
-                          tsc_value** gradients);
+  tsc_status* (*gradient)(void* user, tsc_engine* engine, tsc_value* gradient, tsc_value* const* arguments,
+                          size_t count, tsc_value* result, tsc_value** gradients);
   void* user;
   void (*drop)(void* user); /* runs when the engine goes */
 } tsc_op;
@@ -284,23 +282,21 @@ typedef struct tsc_api {
   tsc_status* (*run_file)(tsc_engine* engine, const char* path);
   tsc_status* (*run_module)(tsc_engine* engine, const char* dotted_name);
   /* One entry of a prompt: *value is its last expression's value, or NULL when it has none. */
-  tsc_status* (*run_entry)(tsc_engine* engine, const char* name, const char* text, size_t size,
-                           tsc_value** value);
+  tsc_status* (*run_entry)(tsc_engine* engine, const char* name, const char* text, size_t size, tsc_value** value);
   /* 1 when the text is the beginning of a statement that needs more lines. */
   int (*is_incomplete)(tsc_engine* engine, const char* text, size_t size);
 
   /* Names of __main__, attributes, calls. A dotted name follows attributes. */
   tsc_status* (*get)(tsc_engine* engine, const char* dotted_name, tsc_value** value);
   tsc_status* (*set)(tsc_engine* engine, const char* name, tsc_value* value);
-  tsc_status* (*get_attribute)(tsc_engine* engine, tsc_value* object, const char* name,
-                               tsc_value** value);
-  tsc_status* (*call)(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments,
-                      size_t count, const char* const* keyword_names,
-                      tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result);
+  tsc_status* (*get_attribute)(tsc_engine* engine, tsc_value* object, const char* name, tsc_value** value);
+  tsc_status* (*call)(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments, size_t count,
+                      const char* const* keyword_names, tsc_value* const* keyword_values, size_t keyword_count,
+                      tsc_value** result);
   /* Makes `module.name` callable by the script; drop(user) runs when the engine goes. Both are names as a
    * script writes them; the module's may be dotted. */
-  tsc_status* (*define)(tsc_engine* engine, const char* module, const char* name,
-                        tsc_host_function function, void* user, void (*drop)(void* user));
+  tsc_status* (*define)(tsc_engine* engine, const char* module, const char* name, tsc_host_function function,
+                        void* user, void (*drop)(void* user));
 
   /* Making values. */
   tsc_status* (*none_new)(tsc_engine* engine, tsc_value** value);
@@ -308,19 +304,16 @@ typedef struct tsc_api {
   tsc_status* (*int_new)(tsc_engine* engine, int64_t number, tsc_value** value);
   tsc_status* (*float_new)(tsc_engine* engine, double number, tsc_value** value);
   tsc_status* (*str_new)(tsc_engine* engine, const char* text, size_t size, tsc_value** value);
-  tsc_status* (*list_new)(tsc_engine* engine, tsc_value* const* items, size_t count,
+  tsc_status* (*list_new)(tsc_engine* engine, tsc_value* const* items, size_t count, tsc_value** value);
+  tsc_status* (*tuple_new)(tsc_engine* engine, tsc_value* const* items, size_t count, tsc_value** value);
+  tsc_status* (*dict_new)(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* values, size_t count,
                           tsc_value** value);
-  tsc_status* (*tuple_new)(tsc_engine* engine, tsc_value* const* items, size_t count,
-                           tsc_value** value);
-  tsc_status* (*dict_new)(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* values,
-                          size_t count, tsc_value** value);
   /* Copies `data`, which is row-major. NULL data: the tensor is zero. NULL sizes: of rank 0. */
-  tsc_status* (*tensor_new)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes,
-                            uint32_t rank, const void* data, tsc_value** value);
+  tsc_status* (*tensor_new)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank, const void* data,
+                            tsc_value** value);
   /* Uses `data` in place; release(user) runs once, when the last view of it is gone. */
-  tsc_status* (*tensor_borrow)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes,
-                               uint32_t rank, void* data, void (*release)(void* user), void* user,
-                               tsc_value** value);
+  tsc_status* (*tensor_borrow)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank, void* data,
+                               void (*release)(void* user), void* user, tsc_value** value);
   void (*value_free)(tsc_value* value);
 
   /* Reading values. */
@@ -330,11 +323,10 @@ typedef struct tsc_api {
   tsc_status* (*as_int)(const tsc_value* value, int64_t* number);
   tsc_status* (*as_float)(const tsc_value* value, double* number); /* an int is taken too */
   tsc_status* (*as_str)(const tsc_value* value, const char** text, size_t* size);
-  tsc_status* (*length)(const tsc_value* value, size_t* length); /* str, list, tuple, dict */
+  tsc_status* (*length)(const tsc_value* value, size_t* length);               /* str, list, tuple, dict */
   tsc_status* (*item)(const tsc_value* value, size_t index, tsc_value** item); /* list, tuple */
   /* Entry `index` of a dict, in insertion order. */
-  tsc_status* (*dict_entry)(const tsc_value* value, size_t index, tsc_value** key,
-                            tsc_value** item);
+  tsc_status* (*dict_entry)(const tsc_value* value, size_t index, tsc_value** key, tsc_value** item);
   tsc_status* (*tensor_info)(const tsc_value* value, tsc_tensor_info* info);
   /* repr(value), by the script's own rules. */
   tsc_status* (*represent)(tsc_engine* engine, const tsc_value* value, tsc_sink sink, void* user);
@@ -355,8 +347,8 @@ typedef struct tsc_api {
   /* Prints one stage of compilation to the sink: tokens, ast and bytecode read the source only;
    * region, backward, fused, loops, llvm, asm and ptx run it and print what its compiled functions
    * became. */
-  tsc_status* (*emit)(tsc_engine* engine, const char* stage, const char* name, const char* text,
-                      size_t size, tsc_sink sink, void* user);
+  tsc_status* (*emit)(tsc_engine* engine, const char* stage, const char* name, const char* text, size_t size,
+                      tsc_sink sink, void* user);
   /* The names of the stages, in order, ended by NULL. */
   const char* const* (*emit_stages)(void);
   /* What the compiler did so far: format "explain" (for people), "summary" (the closing report),
@@ -366,24 +358,20 @@ typedef struct tsc_api {
   tsc_status* (*info)(tsc_engine* engine, const char* format, tsc_sink sink, void* user);
   /* Completions of the name that ends at `cursor`; the sink gets each whole name. Runs no script
    * code. Returns where the name to replace begins. */
-  size_t (*complete)(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink,
-                     void* user);
+  size_t (*complete)(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink, void* user);
   /* The disk cache of the engine's cache_dir: action "path", "list", "verify" (TSC_SCRIPT_ERROR
    * when an entry is damaged) or "clear"; format "text" or "json". */
-  tsc_status* (*cache)(tsc_engine* engine, const char* action, const char* format, tsc_sink sink,
-                       void* user);
+  tsc_status* (*cache)(tsc_engine* engine, const char* action, const char* format, tsc_sink sink, void* user);
 
   /* Tools: they read a text and run nothing of it. */
   /* The text in the one style; TSC_SYNTAX_ERROR when it is no program. */
-  tsc_status* (*format)(tsc_engine* engine, const char* name, const char* text, size_t size,
-                        tsc_sink sink, void* user);
+  tsc_status* (*format)(tsc_engine* engine, const char* name, const char* text, size_t size, tsc_sink sink, void* user);
   /* What is wrong with the text, syntax errors included: the sink gets one finding a time as
    * "text", "color" or "json" (an LSP Diagnostic with its file). */
-  tsc_status* (*check)(tsc_engine* engine, const char* name, const char* text, size_t size,
-                       const char* format, tsc_sink sink, void* user, size_t* findings);
+  tsc_status* (*check)(tsc_engine* engine, const char* name, const char* text, size_t size, const char* format,
+                       tsc_sink sink, void* user, size_t* findings);
   /* What a value is, for a person: signature, documentation, place, with_source its text. */
-  tsc_status* (*describe)(tsc_engine* engine, const tsc_value* value, int with_source,
-                          tsc_sink sink, void* user);
+  tsc_status* (*describe)(tsc_engine* engine, const tsc_value* value, int with_source, tsc_sink sink, void* user);
   /* The peak_tensor_bytes of `statistics` start anew from what is held now. */
   tsc_status* (*reset_tensor_peak)(tsc_engine* engine);
 
@@ -404,20 +392,17 @@ typedef struct tsc_api {
 
   /* A module given as text, found before files and the loader; a package when `is_package`. Of "a.b.c" what
    * lies above it is an empty package where nothing else is found. */
-  tsc_status* (*add_module)(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
-                            int is_package);
+  tsc_status* (*add_module)(tsc_engine* engine, const char* dotted_name, const char* text, size_t size, int is_package);
   tsc_status* (*import_module)(tsc_engine* engine, const char* dotted_name, tsc_value** module);
   /* Like `define`, with the parameters as a script would write them: "x, scale=1.0"; a default is None, True,
    * False, a number or a text. The function gets one argument for each of them, keywords and defaults
    * resolved. */
-  tsc_status* (*define_function)(tsc_engine* engine, const char* module, const char* name,
-                                 const char* parameters, const char* doc, tsc_host_function function,
-                                 void* user, void (*drop)(void* user));
+  tsc_status* (*define_function)(tsc_engine* engine, const char* module, const char* name, const char* parameters,
+                                 const char* doc, tsc_host_function function, void* user, void (*drop)(void* user));
   tsc_status* (*define_op)(tsc_engine* engine, const tsc_op* op);
 
   /* More of values. */
-  tsc_status* (*set_attribute)(tsc_engine* engine, tsc_value* object, const char* name,
-                               tsc_value* value);
+  tsc_status* (*set_attribute)(tsc_engine* engine, tsc_value* object, const char* name, tsc_value* value);
   tsc_status* (*get_item)(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value** item);
   tsc_status* (*set_item)(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value* item);
   tsc_status* (*value_copy)(const tsc_value* value, tsc_value** copy); /* another handle */
@@ -425,8 +410,7 @@ typedef struct tsc_api {
   /* Tensors over memory of others. */
   tsc_status* (*tensor_lend)(tsc_engine* engine, const tsc_buffer* buffer, tsc_value** value);
   /* Takes over a tensor of DLPack 1.x, also when it fails: its deleter runs once. */
-  tsc_status* (*dlpack_import)(tsc_engine* engine, struct DLManagedTensorVersioned* tensor,
-                               tsc_value** value);
+  tsc_status* (*dlpack_import)(tsc_engine* engine, struct DLManagedTensorVersioned* tensor, tsc_value** value);
   /* The tensor's memory, without its gradient history; the receiver calls the deleter once, in any
    * thread, also after the engine is gone. */
   tsc_status* (*dlpack_export)(const tsc_value* value, struct DLManagedTensorVersioned** tensor);
@@ -445,8 +429,8 @@ typedef struct tsc_api {
   void (*raise_later)(tsc_engine* engine, tsc_status* error);
 
   /* The program is over: waits for its threads but the daemon ones, calls what it has registered with atexit, and
-   * ends the daemon threads. A stop, an interrupt and the time limit hold for that as for any call. engine_free does the
-   * same where it was not done since the last call. Since version 5. */
+   * ends the daemon threads. A stop, an interrupt and the time limit hold for that as for any call. engine_free does
+   * the same where it was not done since the last call. Since version 5. */
   tsc_status* (*finish)(tsc_engine* engine);
 } tsc_api;
 

@@ -167,9 +167,7 @@ class Engine {
     made.reserve(1);
     check(api().set_item(engine_, object.handle(), argument(key, made), item.handle()));
   }
-  void set(const std::string& name, const Value& value) {
-    check(api().set(engine_, name.c_str(), value.handle()));
-  }
+  void set(const std::string& name, const Value& value) { check(api().set(engine_, name.c_str(), value.handle())); }
 
   // Calls a script function by name or by value with C++ arguments.
   template <class... A>
@@ -183,8 +181,7 @@ class Engine {
     made.reserve(sizeof...(A) + 1);
     std::vector<tsc_value*> raw = {argument(arguments, made)...};
     tsc_value* out = nullptr;
-    check(
-        api().call(engine_, function.handle(), raw.data(), raw.size(), nullptr, nullptr, 0, &out));
+    check(api().call(engine_, function.handle(), raw.data(), raw.size(), nullptr, nullptr, 0, &out));
     return Value(out);
   }
 
@@ -199,8 +196,8 @@ class Engine {
       given.push_back(value.handle());
     }
     tsc_value* out = nullptr;
-    check(api().call(engine_, function.handle(), raw.data(), raw.size(), names.data(), given.data(),
-                     given.size(), &out));
+    check(
+        api().call(engine_, function.handle(), raw.data(), raw.size(), names.data(), given.data(), given.size(), &out));
     return Value(out);
   }
 
@@ -215,14 +212,10 @@ class Engine {
     static_assert(std::is_arithmetic_v<T> || std::is_convertible_v<const T&, std::string_view>,
                   "a script's value is made from bool, a number or text; see list, tuple, dict and tensor");
     tsc_value* out = nullptr;
-    if constexpr (std::is_same_v<T, bool>)
-      check(api().bool_new(engine_, x, &out));
-    else if constexpr (std::is_integral_v<T>)
-      check(api().int_new(engine_, detail::as_int64(x), &out));
-    else if constexpr (std::is_floating_point_v<T>)
-      check(api().float_new(engine_, x, &out));
-    else
-      check(api().str_new(engine_, std::string_view(x).data(), std::string_view(x).size(), &out));
+    if constexpr (std::is_same_v<T, bool>) check(api().bool_new(engine_, x, &out));
+    else if constexpr (std::is_integral_v<T>) check(api().int_new(engine_, detail::as_int64(x), &out));
+    else if constexpr (std::is_floating_point_v<T>) check(api().float_new(engine_, x, &out));
+    else check(api().str_new(engine_, std::string_view(x).data(), std::string_view(x).size(), &out));
     return Value(out);
   }
   Value list(const std::vector<Value>& items) {
@@ -254,8 +247,7 @@ class Engine {
   template <class T>
   Value tensor(const std::vector<int64_t>& sizes, const T* data) {
     tsc_value* out = nullptr;
-    check(api().tensor_new(engine_, DtypeOf<T>::value, sizes.data(),
-                           static_cast<uint32_t>(sizes.size()), data, &out));
+    check(api().tensor_new(engine_, DtypeOf<T>::value, sizes.data(), static_cast<uint32_t>(sizes.size()), data, &out));
     return Value(out);
   }
   // A tensor over the host's memory; `release` runs once, when the last view of it is gone. Memory of a const
@@ -319,8 +311,8 @@ class Engine {
               std::function<Value(const std::vector<Value>&)> function, const std::string& doc = "") {
     auto held = std::make_unique<BoundList>(BoundList{this, std::move(function)});
     auto drop = [](void* user) { delete static_cast<BoundList*>(user); };
-    check(api().define_function(engine_, module.c_str(), name.c_str(), parameters.c_str(),
-                                doc.c_str(), invoke_list, held.get(), drop));
+    check(api().define_function(engine_, module.c_str(), name.c_str(), parameters.c_str(), doc.c_str(), invoke_list,
+                                held.get(), drop));
     held.release();
   }
 
@@ -337,8 +329,7 @@ class Engine {
   }
   std::string emit(const std::string& stage, const std::string& name, std::string_view source) {
     std::string text;
-    check(api().emit(engine_, stage.c_str(), name.c_str(), source.data(), source.size(),
-                     detail::append, &text));
+    check(api().emit(engine_, stage.c_str(), name.c_str(), source.data(), source.size(), detail::append, &text));
     return text;
   }
   std::string report(const std::string& format = "explain") {
@@ -362,8 +353,8 @@ class Engine {
                                         const std::string& format = "text") {
     std::vector<std::string> found;
     size_t count = 0;
-    check(api().check(engine_, name.c_str(), source.data(), source.size(), format.c_str(),
-                      detail::collect, &found, &count));
+    check(api().check(engine_, name.c_str(), source.data(), source.size(), format.c_str(), detail::collect, &found,
+                      &count));
     return found;
   }
   // What a value is, for a person: signature, documentation, place, and its source when asked.
@@ -418,8 +409,7 @@ class Engine {
     }
   }
 
-  static int load(void* user, tsc_engine* engine, const char* name, tsc_sink give, void* to,
-                  tsc_status** error) {
+  static int load(void* user, tsc_engine* engine, const char* name, tsc_sink give, void* to, tsc_status** error) {
     try {
       const std::optional<Source> source = static_cast<Host*>(user)->options.loader(name);
       if (!source) return 0;
@@ -447,8 +437,8 @@ class Engine {
     Engine* engine;
     std::function<Value(const std::vector<Value>&)> function;
   };
-  static tsc_status* invoke_list(void* user, tsc_engine* engine, tsc_value* const* arguments,
-                                 size_t count, tsc_value** result) {
+  static tsc_status* invoke_list(void* user, tsc_engine* engine, tsc_value* const* arguments, size_t count,
+                                 tsc_value** result) {
     const Borrowed borrowed(arguments, count);
     try {
       *result = static_cast<BoundList*>(user)->function(borrowed.values).release();
@@ -462,11 +452,10 @@ class Engine {
     Engine* engine;
     Op op;
   };
-  static tsc_status* op_shape(void* user, tsc_engine* engine, const tsc_tensor_info* arguments,
-                              size_t count, tsc_dtype* dtype, uint32_t* rank, int64_t* sizes) {
+  static tsc_status* op_shape(void* user, tsc_engine* engine, const tsc_tensor_info* arguments, size_t count,
+                              tsc_dtype* dtype, uint32_t* rank, int64_t* sizes) {
     try {
-      const Op::Shape shape =
-          static_cast<BoundOp*>(user)->op.shape(Op::Infos(arguments, arguments + count));
+      const Op::Shape shape = static_cast<BoundOp*>(user)->op.shape(Op::Infos(arguments, arguments + count));
       if (shape.sizes.size() > TSC_MAX_RANK) throw std::length_error("too many dimensions");
       *dtype = shape.dtype;
       *rank = static_cast<uint32_t>(shape.sizes.size());
@@ -476,8 +465,8 @@ class Engine {
       return current_error(engine);
     }
   }
-  static tsc_status* op_run(void* user, tsc_engine* engine, const tsc_tensor_info* arguments,
-                            size_t count, const tsc_tensor_info* result) {
+  static tsc_status* op_run(void* user, tsc_engine* engine, const tsc_tensor_info* arguments, size_t count,
+                            const tsc_tensor_info* result) {
     try {
       static_cast<BoundOp*>(user)->op.run(Op::Infos(arguments, arguments + count), *result);
       return nullptr;
@@ -485,15 +474,13 @@ class Engine {
       return current_error(engine);
     }
   }
-  static tsc_status* op_gradient(void* user, tsc_engine* engine, tsc_value* gradient,
-                                 tsc_value* const* arguments, size_t count, tsc_value* result,
-                                 tsc_value** gradients) {
+  static tsc_status* op_gradient(void* user, tsc_engine* engine, tsc_value* gradient, tsc_value* const* arguments,
+                                 size_t count, tsc_value* result, tsc_value** gradients) {
     const Borrowed borrowed(arguments, count), given(&gradient, 1), made(&result, 1);
     try {
-      std::vector<Value> out = static_cast<BoundOp*>(user)->op.gradient(
-          given.values[0], borrowed.values, made.values[0]);
-      if (out.size() != count)
-        throw std::length_error("a gradient rule gives one value for each argument");
+      std::vector<Value> out =
+          static_cast<BoundOp*>(user)->op.gradient(given.values[0], borrowed.values, made.values[0]);
+      if (out.size() != count) throw std::length_error("a gradient rule gives one value for each argument");
       for (size_t i = 0; i < count; ++i) gradients[i] = out[i].release();
       return nullptr;
     } catch (...) {
@@ -530,28 +517,23 @@ class Engine {
       Value& value;
       ~Keep() { value.release(); }
     } keep{borrowed};
-    if constexpr (std::is_same_v<T, Value>)
-      return borrowed.copy();  // the function may keep it
-    else
-      return borrowed.as<T>();
+    if constexpr (std::is_same_v<T, Value>) return borrowed.copy();  // the function may keep it
+    else return borrowed.as<T>();
   }
   template <class T>
   Value result(T&& x) {
-    if constexpr (std::is_same_v<T, Value>)
-      return std::move(x);
-    else if constexpr (std::is_same_v<std::decay_t<T>, Value>)
-      return x.copy();
-    else
-      return value(x);
+    if constexpr (std::is_same_v<T, Value>) return std::move(x);
+    else if constexpr (std::is_same_v<std::decay_t<T>, Value>) return x.copy();
+    else return value(x);
   }
 
   template <class R, class... A>
-  static tsc_status* invoke(void* user, tsc_engine* engine, tsc_value* const* arguments,
-                            size_t count, tsc_value** result) {
+  static tsc_status* invoke(void* user, tsc_engine* engine, tsc_value* const* arguments, size_t count,
+                            tsc_value** result) {
     auto* bound = static_cast<Bound<R, A...>*>(user);
     if (count != sizeof...(A)) {
-      const std::string message = bound->name + "() takes " + std::to_string(sizeof...(A)) +
-                                  " arguments, " + std::to_string(count) + " were given";
+      const std::string message = bound->name + "() takes " + std::to_string(sizeof...(A)) + " arguments, " +
+                                  std::to_string(count) + " were given";
       return api().error_new(engine, "TypeError", message.c_str());
     }
     try {
@@ -565,8 +547,7 @@ class Engine {
   void define_as(const std::string& module, const std::string& name, std::function<R(A...)> f) {
     auto* bound = new Bound<R, A...>{this, std::move(f), name};
     auto drop = [](void* user) { delete static_cast<Bound<R, A...>*>(user); };
-    tsc_status* status =
-        api().define(engine_, module.c_str(), name.c_str(), invoke<R, A...>, bound, drop);
+    tsc_status* status = api().define(engine_, module.c_str(), name.c_str(), invoke<R, A...>, bound, drop);
     if (status != nullptr) delete bound;
     check(status);
   }

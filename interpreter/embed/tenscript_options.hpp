@@ -25,8 +25,8 @@ struct Source {
 struct Options {
   unsigned threads = 0;
   bool jit = true;
-  bool background = true;  // kernels are compiled beside the program; otherwise calls wait for them
-  bool check_shapes = false;  // calls are compared with the Tensor[...] annotations of what they call
+  bool background = true;       // kernels are compiled beside the program; otherwise calls wait for them
+  bool check_shapes = false;    // calls are compared with the Tensor[...] annotations of what they call
   unsigned verify_percent = 0;  // so many of the compiled calls are interpreted too, and the bits compared
   bool has_seed = false;
   uint64_t seed = 0;
@@ -35,11 +35,11 @@ struct Options {
   std::string disabled_passes, logs;
   bool stress_break = false, strict_compiler = false, untimed = false, poison_memory = false;
   bool signals = false;  // scripts may handle the signals of the process
-  uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
+  uint32_t grants = 0;   // tsc_grant bits: nothing outside the script unless asked for
   std::vector<std::string> read_roots, write_roots;
-  uint64_t memory_limit = 0;           // bytes of objects and tensors together; 0: none
-  std::chrono::nanoseconds time_limit{0};  // of each call from the host; 0: none
-  uint64_t step_limit = 0;             // loop turns and calls of each call from the host; 0: none
+  uint64_t memory_limit = 0;                  // bytes of objects and tensors together; 0: none
+  std::chrono::nanoseconds time_limit{0};     // of each call from the host; 0: none
+  uint64_t step_limit = 0;                    // loop turns and calls of each call from the host; 0: none
   std::function<void(std::string_view)> log;  // a line of the channels in `logs`
   // The source of a module by its dotted name, asked before the search paths.
   std::function<std::optional<Source>(const std::string&)> loader;
@@ -127,8 +127,7 @@ struct Op {
   std::function<Shape(const Infos&)> shape;  // empty: as the first argument
   std::function<void(const Infos&, const tsc_tensor_info& result)> run;
   // Gradients of the arguments (an empty Value: none) from that of the result.
-  std::function<std::vector<Value>(const Value& gradient, const std::vector<Value>& arguments,
-                                   const Value& result)>
+  std::function<std::vector<Value>(const Value& gradient, const std::vector<Value>& arguments, const Value& result)>
       gradient;
 };
 

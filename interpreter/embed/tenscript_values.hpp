@@ -14,15 +14,12 @@ namespace tenscript {
 
 inline const tsc_api& api() {
   static const tsc_api* table = tsc_get_api(TSC_API_VERSION);
-  if (table == nullptr)
-    throw std::runtime_error("the Tenscript library is older than this program");
+  if (table == nullptr) throw std::runtime_error("the Tenscript library is older than this program");
   return *table;
 }
 
 namespace detail {
-inline void append(void* user, const char* text, size_t size) {
-  static_cast<std::string*>(user)->append(text, size);
-}
+inline void append(void* user, const char* text, size_t size) { static_cast<std::string*>(user)->append(text, size); }
 inline void collect(void* user, const char* text, size_t size) {
   static_cast<std::vector<std::string>*>(user)->emplace_back(text, size);
 }
@@ -75,8 +72,7 @@ class Error : public std::runtime_error {
       tsc_frame frame{};
       frame.struct_size = sizeof frame;
       api().status_frame(status, i, &frame);
-      frames[i] = {frame.file, frame.function, frame.source_line,
-                   frame.line, frame.column,   frame.end_column};
+      frames[i] = {frame.file, frame.function, frame.source_line, frame.line, frame.column, frame.end_column};
     }
     return frames;
   }
@@ -95,17 +91,16 @@ template <class T>
 int64_t as_int64(T number) {
   if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t))
     if (number > static_cast<T>(std::numeric_limits<int64_t>::max()))
-      overflow("the number " + std::to_string(number) + " of the host does not fit an int, which has 64 bits with a sign");
+      overflow("the number " + std::to_string(number) +
+               " of the host does not fit an int, which has 64 bits with a sign");
   return static_cast<int64_t>(number);
 }
 template <class T>
 void check_range(int64_t number) {
   using Limits = std::numeric_limits<T>;
   bool fits = number >= 0;
-  if constexpr (std::is_unsigned_v<T>)
-    fits = fits && static_cast<uint64_t>(number) <= Limits::max();
-  else
-    fits = number >= Limits::min() && number <= Limits::max();
+  if constexpr (std::is_unsigned_v<T>) fits = fits && static_cast<uint64_t>(number) <= Limits::max();
+  else fits = number >= Limits::min() && number <= Limits::max();
   if (!fits)
     overflow("the int " + std::to_string(number) + " does not fit the " + std::to_string(8 * sizeof(T)) +
              (std::is_unsigned_v<T> ? "-bit unsigned" : "-bit") + " integer that the host reads it as");

@@ -31,13 +31,12 @@ tsc_dtype dtype_of(DType dtype) { return static_cast<tsc_dtype>(dtype_info(dtype
 
 Sizes checked_sizes(const int64_t* sizes, uint32_t rank) {
   if (rank > kMaxRank)
-    throw Error(ErrorKind::ValueError, "a tensor has at most " + std::to_string(kMaxRank) +
-                                           " dimensions, not " + std::to_string(rank));
+    throw Error(ErrorKind::ValueError,
+                "a tensor has at most " + std::to_string(kMaxRank) + " dimensions, not " + std::to_string(rank));
   if (rank > 0) required(sizes, "sizes");
   Sizes checked;
   for (uint32_t i = 0; i < rank; ++i) {
-    if (sizes[i] < 0)
-      throw Error(ErrorKind::ValueError, "a size cannot be " + std::to_string(sizes[i]));
+    if (sizes[i] < 0) throw Error(ErrorKind::ValueError, "a size cannot be " + std::to_string(sizes[i]));
     checked.push_back(sizes[i]);
   }
   return checked;
@@ -54,7 +53,8 @@ namespace {
 void check_readable(const Tensor& tensor) {
   refuse_meta_copy(tensor);
   if (tensor.is_elsewhere())
-    throw Error(ErrorKind::RuntimeError, "the tensor lies on device " + tensor.place().name() + ", which a host cannot read: copy it with cpu()");
+    throw Error(ErrorKind::RuntimeError, "the tensor lies on device " + tensor.place().name() +
+                                             ", which a host cannot read: copy it with cpu()");
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ void copy_elements(Tensor& tensor, const void* data, size_t bytes) {
                  [](uint8_t byte) { return static_cast<uint8_t>(byte != 0); });
 }
 
-tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
-                       const void* data, tsc_value** out) {
+tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank, const void* data,
+                       tsc_value** out) {
   return making(engine, out, "value", [&] {
     Tensor tensor = Tensor::empty(checked_dtype(dtype), checked_sizes(sizes, rank));
     const size_t bytes = static_cast<size_t>(tensor.numel() * dtype_size(tensor.dtype()));
@@ -113,15 +113,15 @@ struct Lent {
   bool read_only;
 };
 
-Lent checked_buffer(DType dtype, uint32_t rank, const int64_t* sizes, const int64_t* strides,
-                    void* data, bool read_only) {
+Lent checked_buffer(DType dtype, uint32_t rank, const int64_t* sizes, const int64_t* strides, void* data,
+                    bool read_only) {
   Lent lent{dtype, checked_sizes(sizes, rank), {}, data, read_only};
   lent.strides = contiguous_strides(lent.sizes);
   if (strides != nullptr)
     for (uint32_t i = 0; i < rank; ++i) {
       if (strides[i] < 0)
-        throw Error(ErrorKind::ValueError, "a stride cannot be " + std::to_string(strides[i]) +
-                                               ": lend the memory from its lowest address");
+        throw Error(ErrorKind::ValueError,
+                    "a stride cannot be " + std::to_string(strides[i]) + ": lend the memory from its lowest address");
       lent.strides[i] = strides[i];
     }
   const auto address = reinterpret_cast<uintptr_t>(data);
@@ -129,8 +129,8 @@ Lent checked_buffer(DType dtype, uint32_t rank, const int64_t* sizes, const int6
   if (extent_of(lent.sizes, lent.strides) > 0 && data == nullptr)
     throw Error(ErrorKind::ValueError, "the memory of a tensor " + shape_text(lent.sizes) + " is NULL");
   if (address % static_cast<uintptr_t>(size) != 0)
-    throw Error(ErrorKind::ValueError, "the memory is not aligned to its elements of " +
-                                           std::to_string(size) + " bytes: lend a copy");
+    throw Error(ErrorKind::ValueError,
+                "the memory is not aligned to its elements of " + std::to_string(size) + " bytes: lend a copy");
   return lent;
 }
 
@@ -139,8 +139,8 @@ Value lend(tsc_engine& engine, const Lent& lent, std::function<void()> release) 
   engine.vm->import_module("torch");
   const int64_t bytes = checked_mul(extent_of(lent.sizes, lent.strides), dtype_size(lent.dtype));
   Local<TensorObject> object = make_tensor(*engine.vm, Tensor());
-  object->tensor = Tensor(Storage::borrow(lent.data, bytes, std::move(release), lent.read_only),
-                          lent.dtype, lent.sizes, lent.strides, 0);
+  object->tensor = Tensor(Storage::borrow(lent.data, bytes, std::move(release), lent.read_only), lent.dtype, lent.sizes,
+                          lent.strides, 0);
   return object.take();
 }
 
@@ -149,8 +149,8 @@ std::function<void()> releaser(void (*release)(void*), void* user) {
   return [release, user] { release(user); };
 }
 
-tsc_status* tensor_borrow(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
-                          void* data, void (*release)(void*), void* user, tsc_value** out) {
+tsc_status* tensor_borrow(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank, void* data,
+                          void (*release)(void*), void* user, tsc_value** out) {
   return making(engine, out, "value", [&] {
     return lend(*engine, checked_buffer(checked_dtype(dtype), rank, sizes, nullptr, data, false),
                 releaser(release, user));
@@ -161,8 +161,8 @@ tsc_status* tensor_lend(tsc_engine* engine, const tsc_buffer* given, tsc_value**
   return making(engine, out, "value", [&] {
     const tsc_buffer buffer = copy_of(required(given, "buffer"));
     return lend(*engine,
-                checked_buffer(checked_dtype(buffer.dtype), buffer.rank, buffer.sizes,
-                               buffer.strides, buffer.data, buffer.read_only != 0),
+                checked_buffer(checked_dtype(buffer.dtype), buffer.rank, buffer.sizes, buffer.strides, buffer.data,
+                               buffer.read_only != 0),
                 releaser(buffer.release, buffer.user));
   });
 }
@@ -184,29 +184,25 @@ DType dtype_of_dlpack(const DLDataType& type) {
     if (kDTypes[i].dlpack_code == type.code && kDTypes[i].bits == type.bits && type.lanes == 1)
       return static_cast<DType>(i);
   throw Error(ErrorKind::TypeError, "DLPack dtype (code " + std::to_string(type.code) + ", " +
-                                        std::to_string(type.bits) + " bits, " +
-                                        std::to_string(type.lanes) + " lanes) is not supported");
+                                        std::to_string(type.bits) + " bits, " + std::to_string(type.lanes) +
+                                        " lanes) is not supported");
 }
 
 Lent checked_dlpack(const DLManagedTensorVersioned& managed) {
   if (managed.version.major != DLPACK_MAJOR_VERSION)
-    throw Error(ErrorKind::ValueError, "the tensor is of DLPack " +
-                                           std::to_string(managed.version.major) + "." +
-                                           std::to_string(managed.version.minor) +
-                                           "; 1.x is understood");
+    throw Error(ErrorKind::ValueError, "the tensor is of DLPack " + std::to_string(managed.version.major) + "." +
+                                           std::to_string(managed.version.minor) + "; 1.x is understood");
   const DLTensor& tensor = managed.dl_tensor;
   if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
     throw Error(ErrorKind::ValueError, "the tensor lies on DLPack device type " +
                                            std::to_string(tensor.device.device_type) +
                                            ", not in the processor's memory");
   if (tensor.ndim < 0)
-    throw Error(ErrorKind::ValueError, "a tensor cannot have " + std::to_string(tensor.ndim) +
-                                           " dimensions");
+    throw Error(ErrorKind::ValueError, "a tensor cannot have " + std::to_string(tensor.ndim) + " dimensions");
   auto* data = static_cast<std::byte*>(tensor.data);
   if (data != nullptr) data += tensor.byte_offset;
-  return checked_buffer(dtype_of_dlpack(tensor.dtype), static_cast<uint32_t>(tensor.ndim),
-                        tensor.shape, tensor.strides, data,
-                        (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0);
+  return checked_buffer(dtype_of_dlpack(tensor.dtype), static_cast<uint32_t>(tensor.ndim), tensor.shape, tensor.strides,
+                        data, (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0);
 }
 
 tsc_status* dlpack_import(tsc_engine* engine, DLManagedTensorVersioned* managed, tsc_value** out) {
@@ -215,8 +211,7 @@ tsc_status* dlpack_import(tsc_engine* engine, DLManagedTensorVersioned* managed,
   std::shared_ptr<DLManagedTensorVersioned> owned(managed, [](DLManagedTensorVersioned* tensor) {
     if (tensor->deleter != nullptr) tensor->deleter(tensor);
   });
-  return making(engine, out, "value",
-                [&] { return lend(*engine, checked_dlpack(*managed), [owned] {}); });
+  return making(engine, out, "value", [&] { return lend(*engine, checked_dlpack(*managed), [owned] {}); });
 }
 
 // What an exported tensor points to; freed by its deleter.
@@ -230,8 +225,7 @@ tsc_status* dlpack_export(const tsc_value* value, DLManagedTensorVersioned** out
   if (out != nullptr) *out = nullptr;
   return reading(value, [&]() -> tsc_status* {
     required(out, "tensor");
-    if (!is_tensor(tensor_state(*value->engine->vm), value->value))
-      return wrong_kind(value, "Tensor");
+    if (!is_tensor(tensor_state(*value->engine->vm), value->value)) return wrong_kind(value, "Tensor");
     auto exported = std::make_unique<Exported>();
     exported->tensor = cast<TensorObject>(value->value)->tensor;
     const Tensor& tensor = exported->tensor;
@@ -241,9 +235,7 @@ tsc_status* dlpack_export(const tsc_value* value, DLManagedTensorVersioned** out
     DLManagedTensorVersioned& managed = exported->managed;
     managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     managed.manager_ctx = exported.get();
-    managed.deleter = [](DLManagedTensorVersioned* self) {
-      delete static_cast<Exported*>(self->manager_ctx);
-    };
+    managed.deleter = [](DLManagedTensorVersioned* self) { delete static_cast<Exported*>(self->manager_ctx); };
     managed.flags = tensor.storage()->read_only() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
     managed.dl_tensor.data = tensor.data();
     managed.dl_tensor.device = {kDLCPU, 0};

@@ -11,8 +11,8 @@
 namespace tsc::embed {
 namespace {
 
-tsc_status* format_text(tsc_engine* engine, const char* name, const char* text, size_t size,
-                        tsc_sink sink, void* user) {
+tsc_status* format_text(tsc_engine* engine, const char* name, const char* text, size_t size, tsc_sink sink,
+                        void* user) {
   return guarded(engine, [&]() -> tsc_status* {
     required(sink, "sink");
     const lang::Source source(required_text(name, "name"), std::string(required_text(text, size, "text")));
@@ -37,8 +37,8 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, size_t size,
-                       const char* format, tsc_sink sink, void* user, size_t* findings) {
+tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, size_t size, const char* format,
+                       tsc_sink sink, void* user, size_t* findings) {
   if (findings != nullptr) *findings = 0;
   return guarded(engine, [&]() -> tsc_status* {
     const std::string wanted = required_text(format, "format");
@@ -59,17 +59,16 @@ tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, s
     *findings = found.all().size();
     for (const lang::Diagnostic& d : found.all()) {
       const auto shape = wanted == "short" ? lang::ErrorFormat::Short : lang::ErrorFormat::Full;
-      const std::string rendered =
-          wanted == "json" ? lang::render_json(d, source)
-                           : lang::render(d, source, {.format = shape, .color = wanted == "color"});
+      const std::string rendered = wanted == "json"
+                                       ? lang::render_json(d, source)
+                                       : lang::render(d, source, {.format = shape, .color = wanted == "color"});
       sink(user, rendered.data(), rendered.size());
     }
     return nullptr;
   });
 }
 
-tsc_status* describe_value(tsc_engine* engine, const tsc_value* value, int with_source,
-                           tsc_sink sink, void* user) {
+tsc_status* describe_value(tsc_engine* engine, const tsc_value* value, int with_source, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
     required(sink, "sink");
     const std::string text = describe(*engine->vm, value_of(engine, value, "value"), with_source != 0);

@@ -1,8 +1,8 @@
 // Script values for the host: making them, reading them.
 #include "interpreter/embed/arguments.h"
-#include "interpreter/vm/big_numbers.h"
 #include "interpreter/tensor/tensor_object.h"
 #include "interpreter/value/surrogates.h"
+#include "interpreter/vm/big_numbers.h"
 
 namespace tsc::embed {
 namespace {
@@ -31,7 +31,8 @@ tsc_status* str_new(tsc_engine* engine, const char* given, size_t size, tsc_valu
   return making(engine, out, "value", [&] {
     const std::string_view text = required_text(given, size, "text");
     if (const size_t fault = find_utf8_fault(text); fault != text.npos)
-      throw Misuse{"'text' is no UTF-8 from byte " + std::to_string(fault) + " on: a str holds whole characters; "
+      throw Misuse{"'text' is no UTF-8 from byte " + std::to_string(fault) +
+                   " on: a str holds whole characters; "
                    "make a tensor of bytes, or encode the text before"};
     return str_value(*engine->vm, text);
   });
@@ -43,13 +44,12 @@ tsc_status* list_new(tsc_engine* engine, tsc_value* const* items, size_t count, 
 }
 
 tsc_status* tuple_new(tsc_engine* engine, tsc_value* const* items, size_t count, tsc_value** out) {
-  return making(engine, out, "value", [&] {
-    return interp::make_tuple(*engine->vm, values_of(engine, items, count, "items")).take();
-  });
+  return making(engine, out, "value",
+                [&] { return interp::make_tuple(*engine->vm, values_of(engine, items, count, "items")).take(); });
 }
 
-tsc_status* dict_new(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* items,
-                     size_t count, tsc_value** out) {
+tsc_status* dict_new(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* items, size_t count,
+                     tsc_value** out) {
   return making(engine, out, "value", [&] {
     const std::vector<Value> names = values_of(engine, keys, count, "keys");
     const std::vector<Value> values = values_of(engine, items, count, "values");
@@ -74,45 +74,31 @@ tsc_status* value_copy(const tsc_value* value, tsc_value** copy) {
 
 // ---- reading -----------------------------------------------------------------------------------
 
-bool is_tensor_value(const tsc_value* value) {
-  return is_tensor(tensor_state(*value->engine->vm), value->value);
-}
+bool is_tensor_value(const tsc_value* value) { return is_tensor(tensor_state(*value->engine->vm), value->value); }
 
 tsc_kind object_kind(const tsc_value* value) {
   switch (value->value.object()->kind) {
-    case Kind::BigInt:
-      return TSC_INT;
-    case Kind::Str:
-      return TSC_STR;
-    case Kind::List:
-      return TSC_LIST;
-    case Kind::Tuple:
-      return TSC_TUPLE;
-    case Kind::Dict:
-      return TSC_DICT;
+    case Kind::BigInt: return TSC_INT;
+    case Kind::Str: return TSC_STR;
+    case Kind::List: return TSC_LIST;
+    case Kind::Tuple: return TSC_TUPLE;
+    case Kind::Dict: return TSC_DICT;
     case Kind::Function:
     case Kind::NativeFunction:
     case Kind::BoundMethod:
-    case Kind::Type:
-      return TSC_CALLABLE;
-    default:
-      return is_tensor_value(value) ? TSC_TENSOR : TSC_OBJECT;
+    case Kind::Type: return TSC_CALLABLE;
+    default: return is_tensor_value(value) ? TSC_TENSOR : TSC_OBJECT;
   }
 }
 
 tsc_kind kind(const tsc_value* value) {
   if (value == nullptr) return TSC_NONE;
   switch (value->value.tag()) {
-    case Tag::Bool:
-      return TSC_BOOL;
-    case Tag::Int:
-      return TSC_INT;
-    case Tag::Float:
-      return TSC_FLOAT;
-    case Tag::Object:
-      return object_kind(value);
-    default:
-      return TSC_NONE;
+    case Tag::Bool: return TSC_BOOL;
+    case Tag::Int: return TSC_INT;
+    case Tag::Float: return TSC_FLOAT;
+    case Tag::Object: return object_kind(value);
+    default: return TSC_NONE;
   }
 }
 
@@ -123,8 +109,7 @@ const char* value_type_name(const tsc_value* value) {
 }  // namespace
 
 tsc_status* wrong_kind(const tsc_value* value, const char* wanted) {
-  return bad_argument(std::string("the value is of type ") + value_type_name(value) + ", not " +
-                      wanted);
+  return bad_argument(std::string("the value is of type ") + value_type_name(value) + ", not " + wanted);
 }
 
 namespace {
@@ -175,8 +160,7 @@ tsc_status* as_float(const tsc_value* value, double* result) {
       return nullptr;
     }
     if (!number.is_float() && !number.is_int() && !number.is_bool()) return wrong_kind(value, "float");
-    *required(result, "number") =
-        number.is_float() ? number.as_float() : static_cast<double>(number.as_int());
+    *required(result, "number") = number.is_float() ? number.as_float() : static_cast<double>(number.as_int());
     return nullptr;
   });
 }

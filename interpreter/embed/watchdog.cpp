@@ -62,8 +62,7 @@ void Watchdog::watch() {
     if (moment_ == 0) {
       changed_.wait(lock);
     } else {
-      changed_.wait_until(lock, std::chrono::steady_clock::time_point(
-                                    std::chrono::nanoseconds(moment_)));
+      changed_.wait_until(lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(moment_)));
     }
   }
 }

@@ -131,17 +131,14 @@ void Heap::trim() {
 }
 
 void Heap::trim_now() {
-  auto chunk_of = [](const void* block) {
-    return reinterpret_cast<uintptr_t>(block) / kChunk * kChunk;
-  };
+  auto chunk_of = [](const void* block) { return reinterpret_cast<uintptr_t>(block) / kChunk * kChunk; };
   std::unordered_map<uintptr_t, size_t> free_bytes;
   for (size_t size_class = 0; size_class < std::size(free_); ++size_class)
     for (FreeBlock* block = free_[size_class]; block; block = block->next)
       free_bytes[chunk_of(block)] += size_class * kGrain;
   std::unordered_set<uintptr_t> empty;
   for (const Chunk& chunk : chunks_)
-    if (auto found = free_bytes.find(chunk_of(chunk.begin));
-        found != free_bytes.end() && found->second == chunk.used)
+    if (auto found = free_bytes.find(chunk_of(chunk.begin)); found != free_bytes.end() && found->second == chunk.used)
       empty.insert(chunk_of(chunk.begin));
   if (empty.empty()) return;
   for (FreeBlock*& list : free_)
@@ -324,7 +321,8 @@ void Heap::track(Object* object) noexcept {
   object->gc_index = static_cast<uint32_t>(young_.size());
   object->flags |= kTracked;
   young_.push_back(object);
-  if (young_.size() > young_limit_ && enabled_) [[unlikely]] vm_.interrupt(kInterruptCollect);
+  if (young_.size() > young_limit_ && enabled_) [[unlikely]]
+    vm_.interrupt(kInterruptCollect);
 }
 
 void Heap::untrack(Object* object) {
@@ -355,8 +353,8 @@ void traverse_all(Object* object, Visitor& visit) {
   object->type->slots.traverse(object, visit);
 }
 
-// Steps of a collection, which may be given up: throws Stopped now and then when the program is to stop. (Patience would
-// raise an exception of the script, an object, which a collection must not make.)
+// Steps of a collection, which may be given up: throws Stopped now and then when the program is to stop. (Patience
+// would raise an exception of the script, an object, which a collection must not make.)
 class Steps {
  public:
   explicit Steps(const StopFlag* stop) : stop_(stop) {}
@@ -515,8 +513,7 @@ void Heap::clear_everything() {
   while (!put_off_.empty()) free_last_put_off();
   enabled_ = false;
   collecting_ = true;
-  const std::pair<std::vector<Object*>*, size_t> lists[] = {{&old_, old_.size()},
-                                                            {&young_, young_.size()}};
+  const std::pair<std::vector<Object*>*, size_t> lists[] = {{&old_, old_.size()}, {&young_, young_.size()}};
   for (const auto& [list, count] : lists)
     for (size_t i = 0; i < count; ++i) ++(*list)[i]->reference_count;
   for (const auto& [list, count] : lists)

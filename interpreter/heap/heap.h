@@ -23,8 +23,7 @@ namespace tsc::interp {
 
 class Heap {
  public:
-  Heap(Vm& vm, Ref<MemoryBudget> budget)
-      : vm_(vm), budget_(budget ? std::move(budget) : make_ref<MemoryBudget>()) {}
+  Heap(Vm& vm, Ref<MemoryBudget> budget) : vm_(vm), budget_(budget ? std::move(budget) : make_ref<MemoryBudget>()) {}
   ~Heap();
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
@@ -82,7 +81,8 @@ class Heap {
 
   // Called when a count falls to zero. Deep structures are freed in bounded C++ stack.
   void destroy(Object* object);
-  // The script sees those objects die (vm/ends.h) that there are of a class that has just got __del__, or whose base has.
+  // The script sees those objects die (vm/ends.h) that there are of a class that has just got __del__, or whose base
+  // has.
   void mark_ends(const Type* type);
   // A stop is on its way to the host, who must not wait for what the script held: from now on containers are freed for
   // kFreeingNanoseconds, and what is left is put off until free_put_off().
@@ -97,7 +97,8 @@ class Heap {
   bool frees_put_off() const { return frees_put_off_; }
   // For release slots: whether the time for freeing is over.
   bool is_late() {
-    if (until_ != kNoHurry && !late_ && ++ticks_ >= kTicks) [[unlikely]] look_at_clock();
+    if (until_ != kNoHurry && !late_ && ++ticks_ >= kTicks) [[unlikely]]
+      look_at_clock();
     return late_;
   }
   // For release slots: whether there is time to give a block of this size back to the system.
@@ -109,7 +110,8 @@ class Heap {
 
   // `make_room_to_track` comes first: it may throw, `track` does not.
   void make_room_to_track() {
-    if (young_.size() == young_.capacity()) [[unlikely]] young_.reserve(2 * young_.size() + 64);
+    if (young_.size() == young_.capacity()) [[unlikely]]
+      young_.reserve(2 * young_.size() + 64);
   }
   void track(Object* object) noexcept;
   void untrack(Object* object);
@@ -186,7 +188,8 @@ class Heap {
   bool put_off(Object* object) noexcept;
   void free_last_put_off();
   void destroy_with_pending(Object* object);
-  std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old, std::span<Object* const> ignored) const;
+  std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old,
+                                   std::span<Object* const> ignored) const;
   const StopFlag* stop() const;
   size_t collect_generation(std::vector<Object*>& objects, bool old);
   void promote_young();
@@ -207,7 +210,7 @@ class Heap {
   std::vector<Object*> young_, old_;
   std::vector<Object*> pending_;  // die when the object that is being destroyed is gone
   std::vector<Object*> put_off_;
-  int64_t until_ = kNoHurry;      // of steady_nanoseconds(): the end of the time for freeing
+  int64_t until_ = kNoHurry;  // of steady_nanoseconds(): the end of the time for freeing
   uint32_t ticks_ = 0;
   bool late_ = false, frees_put_off_ = false;
   int destroy_depth_ = 0;
@@ -222,8 +225,7 @@ class MemoryCharge {
  public:
   MemoryCharge() = default;
   MemoryCharge(Heap& heap, size_t bytes) : heap_(&heap), bytes_(bytes) { heap.charge(bytes); }
-  MemoryCharge(MemoryCharge&& other) noexcept
-      : heap_(std::exchange(other.heap_, nullptr)), bytes_(other.bytes_) {}
+  MemoryCharge(MemoryCharge&& other) noexcept : heap_(std::exchange(other.heap_, nullptr)), bytes_(other.bytes_) {}
   MemoryCharge& operator=(MemoryCharge&& other) noexcept {
     std::swap(heap_, other.heap_);
     std::swap(bytes_, other.bytes_);

@@ -15,7 +15,8 @@ void hear_stop();
 class Patience {
  public:
   void step(size_t work = 1) {
-    if (left_ > work) [[likely]] left_ -= work;
+    if (left_ > work) [[likely]]
+      left_ -= work;
     else rest();
   }
 

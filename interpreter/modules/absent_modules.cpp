@@ -12,14 +12,12 @@ namespace {
 #define TSC_NO_NETWORK "there is no network module; let the host fetch data, and read the file"
 #define TSC_USE_SUBPROCESS "use subprocess.run(command, shell=True)"
 #define TSC_USE_POPEN "use subprocess.Popen, which has send_signal, wait and poll"
-#define TSC_NO_FRAMES \
-  "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
+#define TSC_NO_FRAMES "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
 #define TSC_NO_SUCH_HASH "use hashlib.sha3_256 or hashlib.sha256"
 #define TSC_SIGNALS_ARE_CALLS "signals reach a script as calls of its handlers; use signal.signal"
 #define TSC_NO_LISTS_OF_OBJECTS "the collector does not list objects; weakref.ref tells whether one is alive"
 #define TSC_OWN_PACE "the collector sets its pace by itself; use gc.disable, gc.enable and gc.collect"
-#define TSC_NO_QUANTIZATION \
-  "there are no quantized tensors; use bfloat16 or float16 for smaller weights"
+#define TSC_NO_QUANTIZATION "there are no quantized tensors; use bfloat16 or float16 for smaller weights"
 #define TSC_NO_ARCHIVES "archives are not read; unpack the file first"
 
 constexpr AbsentModule kRows[] = {

@@ -1,6 +1,6 @@
 #pragma once
-// Modules and attributes of modules of Python's library, and some that model files import from elsewhere, that are not here: why, and
-// what to use. Knows: names. Must not know: the engine. Keeps: one row a module, in absent_modules.cpp.
+// Modules and attributes of modules of Python's library, and some that model files import from elsewhere, that are not
+// here: why, and what to use. Knows: names. Must not know: the engine. Keeps: one row a module, in absent_modules.cpp.
 #include <span>
 #include <string_view>
 

@@ -18,12 +18,9 @@ struct Limit {
   const char* name;
 };
 constexpr Limit kLimits[] = {
-    {'b', INT16_MIN, INT16_MAX, "signed short integer"},
-    {'b', INT8_MIN, INT8_MAX, "signed char"},
-    {'B', 0, UINT8_MAX, "unsigned byte integer"},
-    {'h', INT16_MIN, INT16_MAX, "signed short integer"},
-    {'H', INT32_MIN, INT32_MAX, "signed integer"},
-    {'H', 0, UINT16_MAX, "unsigned short"},
+    {'b', INT16_MIN, INT16_MAX, "signed short integer"}, {'b', INT8_MIN, INT8_MAX, "signed char"},
+    {'B', 0, UINT8_MAX, "unsigned byte integer"},        {'h', INT16_MIN, INT16_MAX, "signed short integer"},
+    {'H', INT32_MIN, INT32_MAX, "signed integer"},       {'H', 0, UINT16_MAX, "unsigned short"},
     {'i', INT32_MIN, INT32_MAX, "signed integer"},
 };
 
@@ -32,7 +29,8 @@ constexpr Limit kLimits[] = {
 void pack_whole(Vm& vm, const ItemFormat& format, const Value& whole, char* to) {
   const bool is_long_long = format.code == 'q' || format.code == 'Q';
   if (format.kind == ItemKind::Unsigned && format.size >= 4 && compare_ints(whole, Value::integer(0)) < 0)
-    overflow(vm, is_long_long ? "can't convert negative int to unsigned" : "can't convert negative value to unsigned int");
+    overflow(vm,
+             is_long_long ? "can't convert negative int to unsigned" : "can't convert negative value to unsigned int");
   for (const Limit& limit : kLimits) {
     if (limit.code != format.code || is_big(whole)) continue;
     if (whole.as_int() < limit.least) overflow(vm, std::string(limit.name) + " is less than minimum");

@@ -8,7 +8,8 @@ namespace tsc::interp {
 
 inline ArrayObject* array_of(const Value& v) { return cast<ArrayObject>(v); }
 constexpr size_t kLargestItem = 8;
-// The item of a value, in the first bytes of `to`; OverflowError and TypeError as Python's array has them for each typecode.
+// The item of a value, in the first bytes of `to`; OverflowError and TypeError as Python's array has them for each
+// typecode.
 void pack_array_item(Vm& vm, const ItemFormat& format, const Value& value, char* to);
 // Items of an iterable, a str (typecode 'u'), bytes or another array, one after the other.
 std::string array_items_of(Vm& vm, const ItemFormat& format, const Value& source);

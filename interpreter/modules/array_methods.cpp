@@ -51,7 +51,8 @@ Value frombytes(Vm& vm, Args& a) {
   const Buffer held(vm, a[1]);
   const auto* view = try_cast<MemoryViewObject>(a[1]);
   const auto* array = try_cast<ArrayObject>(a[1]);
-  if ((view && view->item->size != 1) || (array && array->format->size != 1)) raise_type_error(vm, "a bytes-like object is required");
+  if ((view && view->item->size != 1) || (array && array->format->size != 1))
+    raise_type_error(vm, "a bytes-like object is required");
   check_whole_items(vm, *self_of(a)->format, held.bytes().size());
   add_items(vm, self_of(a), held);
   return Value::none();

@@ -29,13 +29,15 @@ Value array_construct(Vm& vm, Type* type, Args& args) {
   std::vector<Value> v;
   kSignature.bind(vm, "array", given, v);
   const auto* code = try_cast<StrObject>(v[0]);
-  if (!code || code->length != 1) raise_type_error(vm, "array() argument 1 must be a unicode character, not " + type_name(vm, v[0]));
+  if (!code || code->length != 1)
+    raise_type_error(vm, "array() argument 1 must be a unicode character, not " + type_name(vm, v[0]));
   const std::string letter(code->view());
   const auto* other = v[1] ? try_cast<ArrayObject>(v[1]) : nullptr;
-  const bool is_text = v[1] && is_kind(v[1], Kind::Str), is_text_array = other && other->format->kind == ItemKind::Character;
+  const bool is_text = v[1] && is_kind(v[1], Kind::Str),
+             is_text_array = other && other->format->kind == ItemKind::Character;
   if ((is_text || is_text_array) && letter != "u")
-    raise_type_error(vm, std::string("cannot use a ") + (is_text ? "str" : "unicode array") + " to initialize an array with typecode '" +
-                             letter + "'");
+    raise_type_error(vm, std::string("cannot use a ") + (is_text ? "str" : "unicode array") +
+                             " to initialize an array with typecode '" + letter + "'");
   const ItemFormat* format = letter.size() == 1 ? find_item_format(letter[0], kInArray) : nullptr;
   if (!format) raise_value_error(vm, "bad typecode (must be b, B, u, h, H, i, I, l, L, q, Q, f or d)");
   return make_array(vm, type, format, v[1] ? array_items_of(vm, *format, v[1]) : "").take();
@@ -50,7 +52,8 @@ Value repr_array(Vm& vm, const Value& self) {
   out += '\'';
   if (array->length() > 0) {
     out += ", ";
-    out += array->format->kind == ItemKind::Character ? repr_text(array_text(vm, self), false) : repr(vm, array_list(vm, self));
+    out += array->format->kind == ItemKind::Character ? repr_text(array_text(vm, self), false)
+                                                      : repr(vm, array_list(vm, self));
   }
   out += ')';
   return out.str();
@@ -61,7 +64,8 @@ Value repr_array(Vm& vm, const Value& self) {
 int64_t length_of(Vm&, const Value& self) { return static_cast<int64_t>(array_of(self)->length()); }
 
 size_t index_of(Vm& vm, const Value& self, const Value& key, const char* message) {
-  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index) raise_type_error(vm, "array indices must be integers");
+  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
+    raise_type_error(vm, "array indices must be integers");
   const Value whole = whole_of(vm, key);
   if (is_big(whole)) raise_index_error(vm, "cannot fit '" + type_name(vm, key) + "' into an index-sized integer");
   const int64_t size = length_of(vm, self), i = whole.as_int() < 0 ? whole.as_int() + size : whole.as_int();
@@ -78,7 +82,8 @@ Value array_get(Vm& vm, const Value& self, const Value& key) {
   const ArrayObject* array = array_of(self);
   if (!is_kind(key, Kind::Slice)) return array_item(vm, array, index_of(vm, self, key, "array index out of range"));
   const SliceRange range = range_of(vm, self, key);
-  return make_array(vm, array_type(vm), array->format, sliced_items(array->memory->view(), range, array->format->size)).take();
+  return make_array(vm, array_type(vm), array->format, sliced_items(array->memory->view(), range, array->format->size))
+      .take();
 }
 
 void delete_range(Vm& vm, ArrayObject* array, const SliceRange& range) {
@@ -244,7 +249,9 @@ Local<ModuleObject> make_array_module(Vm& vm) {
   state->array = make_array_type(vm);
   state->iterator = make_iterator_type<ArrayIterator>(vm, "arrayiterator");
   ModuleBuilder m(vm, "array");
-  m.value("array", Value(state->array)).value("ArrayType", Value(state->array)).value("typecodes", str_value(vm, "bBuhHiIlLqQfd"));
+  m.value("array", Value(state->array))
+      .value("ArrayType", Value(state->array))
+      .value("typecodes", str_value(vm, "bBuhHiIlLqQfd"));
   return m.finish();
 }
 

@@ -6,10 +6,10 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
-#include "interpreter/value/buffer.h"
-#include "interpreter/vm/big_numbers.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/buffer.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/iteration.h"
 #include "runtime/io/crc32.h"
 
@@ -92,7 +92,8 @@ LayoutPointer layout_of(Vm& vm, const Value& v) {
 [[noreturn]] void integer_error(Vm& vm, const Item& item, const Value& whole) {
   const bool has_sign = item.kind == ItemKind::Signed;
   const size_t bits = item.size * 8;
-  if (bits == 64 || is_big(whole) || (item.size == 4 && !has_sign && whole.as_int() < 0)) struct_error(vm, "argument out of range");
+  if (bits == 64 || is_big(whole) || (item.size == 4 && !has_sign && whole.as_int() < 0))
+    struct_error(vm, "argument out of range");
   const std::string low = std::to_string(has_sign ? -(int64_t{1} << (bits - 1)) : 0);
   const std::string range = low + " <= number <= " + std::to_string((int64_t{1} << (bits - has_sign)) - 1);
   if (item.size == 4) struct_error(vm, std::string("'") + item.code + "' format requires " + range);
@@ -117,7 +118,8 @@ void pack_one(Vm& vm, const Item& item, const Value& v, bool big, char* to) {
     case ItemKind::Bool: *to = truth(vm, v); break;
     case ItemKind::Text: pack_text(vm, item, v, to); break;
     case ItemKind::Float: {
-      if (!v.is_float() && !is_integer_like(v) && !type_of(vm, v)->slots.to_float) struct_error(vm, "required argument is not a float");
+      if (!v.is_float() && !is_integer_like(v) && !type_of(vm, v)->slots.to_float)
+        struct_error(vm, "required argument is not a float");
       const double d = to_double(vm, v);
       if (item.size == 4 && item.align == 1 && std::isinf(static_cast<float>(d)) && std::isfinite(d))
         raise(vm, vm.exceptions().OverflowError, "float too large to pack with f format");
@@ -125,7 +127,8 @@ void pack_one(Vm& vm, const Item& item, const Value& v, bool big, char* to) {
       break;
     }
     default: {
-      if (!is_integer_like(v) && !type_of(vm, v)->slots.to_index) struct_error(vm, "required argument is not an integer");
+      if (!is_integer_like(v) && !type_of(vm, v)->slots.to_index)
+        struct_error(vm, "required argument is not an integer");
       const Value whole = whole_of(vm, v);
       if (!pack_integer(whole, item.kind == ItemKind::Signed, item.size, big, to)) integer_error(vm, item, whole);
     }
@@ -153,7 +156,8 @@ Value struct_pack(Vm& vm, Args& a) {
   return make_bytes(vm, packed(vm, *layout_of(vm, a[0]), cast<TupleObject>(a[1])->span(), "pack")).take();
 }
 
-// Where in a buffer of `room` bytes the items begin; struct.error where they have no room. The words are the function's.
+// Where in a buffer of `room` bytes the items begin; struct.error where they have no room. The words are the
+// function's.
 struct PlaceWords {
   const char *name, *short_of_room, *work;
 };
@@ -161,15 +165,17 @@ size_t place_in(Vm& vm, size_t size, size_t room, int64_t offset, const PlaceWor
   const int64_t wanted = static_cast<int64_t>(size), there = static_cast<int64_t>(room);
   if (offset < 0) {
     if (offset + wanted > 0)
-      struct_error(vm, std::string(words.short_of_room) + " " + std::to_string(wanted) + " bytes at offset " + std::to_string(offset));
+      struct_error(vm, std::string(words.short_of_room) + " " + std::to_string(wanted) + " bytes at offset " +
+                           std::to_string(offset));
     if (offset + there < 0)
-      struct_error(vm, "offset " + std::to_string(offset) + " out of range for " + std::to_string(there) + "-byte buffer");
+      struct_error(vm,
+                   "offset " + std::to_string(offset) + " out of range for " + std::to_string(there) + "-byte buffer");
     offset += there;
   }
   if (there - offset < wanted)
-    struct_error(vm, std::string(words.name) + " requires a buffer of at least " + std::to_string(wanted + offset) + " bytes for " +
-                         words.work + " " + std::to_string(wanted) + " bytes at offset " + std::to_string(offset) +
-                         " (actual buffer size is " + std::to_string(there) + ")");
+    struct_error(vm, std::string(words.name) + " requires a buffer of at least " + std::to_string(wanted + offset) +
+                         " bytes for " + words.work + " " + std::to_string(wanted) + " bytes at offset " +
+                         std::to_string(offset) + " (actual buffer size is " + std::to_string(there) + ")");
   return static_cast<size_t>(offset);
 }
 // pack_into(format, buffer, offset, *values)
@@ -177,7 +183,8 @@ Value pack_into(Vm& vm, const Layout& layout, Args& a) {
   const Buffer buffer = writable_buffer(vm, a[1]);
   const std::string data = packed(vm, layout, cast<TupleObject>(a[3])->span(), "pack_into");
   const int64_t offset = size_argument(vm, a[2]);
-  const size_t at = place_in(vm, data.size(), buffer.bytes().size(), offset, {"pack_into", "no space to pack", "packing"});
+  const size_t at =
+      place_in(vm, data.size(), buffer.bytes().size(), offset, {"pack_into", "no space to pack", "packing"});
   note_store(vm, a[1].object(), Value());
   copy_bytes(buffer.data() + at, data.data(), data.size());
   return Value::none();
@@ -244,7 +251,8 @@ Value iter_unpack(Vm& vm, LayoutPointer layout, const Value& given) {
   const bool is_bytes = is_kind(given, Kind::Bytes);
   const Value view = is_bytes ? given : call(vm, Value(vm.types().memory_view), {given});
   if (Buffer(vm, view).bytes().size() % layout->size)
-    struct_error(vm, "iterative unpacking requires a buffer of a multiple of " + std::to_string(layout->size) + " bytes");
+    struct_error(vm,
+                 "iterative unpacking requires a buffer of a multiple of " + std::to_string(layout->size) + " bytes");
   Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kUnpackIterator));
   Local<UnpackIterator> made = vm.heap().make<UnpackIterator>(type);
   made->layout = std::move(layout);
@@ -288,20 +296,24 @@ Type* make_format_type(Vm& vm) {
   s.initialize = initialize_format;
   b.with_attributes(offset_of(&FormatObject::state)).allow_subclasses();
   b.getter("format", [](Vm&, const Value& v) { return format_of(v)->format; })
-      .getter("size", [](Vm&, const Value& v) { return Value::integer(static_cast<int64_t>(format_of(v)->layout->size)); })
-      .method("pack", "self, *values", [](Vm& vm, Args& a) {
-        return make_bytes(vm, packed(vm, *format_of(a[0])->layout, cast<TupleObject>(a[1])->span(), "pack")).take();
-      })
-      .method("pack_into", "self, buffer, offset, /, *values", [](Vm& vm, Args& a) { return pack_into(vm, *format_of(a[0])->layout, a); })
+      .getter("size",
+              [](Vm&, const Value& v) { return Value::integer(static_cast<int64_t>(format_of(v)->layout->size)); })
+      .method(
+          "pack", "self, *values",
+          [](Vm& vm, Args& a) {
+            return make_bytes(vm, packed(vm, *format_of(a[0])->layout, cast<TupleObject>(a[1])->span(), "pack")).take();
+          })
+      .method("pack_into", "self, buffer, offset, /, *values",
+              [](Vm& vm, Args& a) { return pack_into(vm, *format_of(a[0])->layout, a); })
       .method("unpack", "self, buffer, /", [](Vm& vm, Args& a) { return unpack(vm, *format_of(a[0])->layout, a); })
-      .method("unpack_from", "self, buffer, offset=0", [](Vm& vm, Args& a) { return unpack_from(vm, *format_of(a[0])->layout, a); })
-      .method("iter_unpack", "self, buffer, /", [](Vm& vm, Args& a) { return iter_unpack(vm, format_of(a[0])->layout, a[1]); });
+      .method("unpack_from", "self, buffer, offset=0",
+              [](Vm& vm, Args& a) { return unpack_from(vm, *format_of(a[0])->layout, a); })
+      .method("iter_unpack", "self, buffer, /",
+              [](Vm& vm, Args& a) { return iter_unpack(vm, format_of(a[0])->layout, a[1]); });
   return b.finish();
 }
 // byte_count(buffer): how many bytes a bytes-like object has.
-Value byte_count(Vm& vm, Args& a) {
-  return Value::integer(static_cast<int64_t>(Buffer(vm, a[0]).bytes().size()));
-}
+Value byte_count(Vm& vm, Args& a) { return Value::integer(static_cast<int64_t>(Buffer(vm, a[0]).bytes().size())); }
 // as_bytes(buffer): the bytes of a bytes-like object.
 Value as_bytes_(Vm& vm, Args& a) {
   const Buffer held(vm, a[0]);  // which refuses a view with gaps
@@ -321,8 +333,7 @@ Value base64_encode(Vm& vm, Args& a) {
     patience.step(2);
     uint32_t bits = 0;
     for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < data.size() ? static_cast<uint8_t>(data[i + k]) : 0u);
-    for (size_t k = 0; k < 4; ++k)
-      out += i + k <= data.size() ? alphabet[bits >> (18 - 6 * k) & 63] : '=';
+    for (size_t k = 0; k < 4; ++k) out += i + k <= data.size() ? alphabet[bits >> (18 - 6 * k) & 63] : '=';
   }
   return make_bytes(vm, std::move(out)).take();
 }

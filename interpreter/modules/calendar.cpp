@@ -64,7 +64,8 @@ void bind_names(Vm& vm, const CallNames& what, const Args& args, std::span<Value
       ++found;
     }
     if (out[i].is_undefined() && i < what.required)
-      raise_type_error(vm, called + " missing required argument '" + what.names[i] + "' (pos " + std::to_string(i + 1) + ")");
+      raise_type_error(
+          vm, called + " missing required argument '" + what.names[i] + "' (pos " + std::to_string(i + 1) + ")");
     if (i < what.required) c_int(vm, out[i]);
   }
   for (uint32_t k = 0; found < args.keyword_count && k < args.keyword_count; ++k) {
@@ -87,7 +88,9 @@ int64_t c_int(Vm& vm, const Value& v) {
 
 namespace {
 
-Value ordinal(Vm& vm, Args& a) { return Value::integer(ordinal_of({c_int(vm, a[0]), c_int(vm, a[1]), c_int(vm, a[2])})); }
+Value ordinal(Vm& vm, Args& a) {
+  return Value::integer(ordinal_of({c_int(vm, a[0]), c_int(vm, a[1]), c_int(vm, a[2])}));
+}
 Value from_ordinal(Vm& vm, Args& a) {
   const Day day = day_of_ordinal(to_index(vm, a[0]));
   const Value parts[] = {Value::integer(day.year), Value::integer(day.month), Value::integer(day.day)};

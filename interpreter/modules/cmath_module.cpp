@@ -147,6 +147,7 @@ struct Row {
   const char* signature;
   NativeCode code;
 };
+// clang-format off
 constexpr Row kRows[] = {
     {"sqrt", "z, /", function<root>},      {"exp", "z, /", exp_},
     {"log", "z, base=?, /", log_},              {"log10", "z, /", log10_},
@@ -161,6 +162,7 @@ constexpr Row kRows[] = {
     {"isinf", "z, /", predicate<is_infinite>},  {"isfinite", "z, /", predicate<is_finite>},
     {"isclose", "a, b, *, rel_tol=1e-09, abs_tol=0.0", isclose},
 };
+// clang-format on
 
 }  // namespace
 

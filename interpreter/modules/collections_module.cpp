@@ -17,9 +17,7 @@ struct Deque : Instance {
 const char kDequeType = 0;
 Type* deque_type(Vm& vm) { return *std::static_pointer_cast<Type*>(vm.extension(&kDequeType)); }
 Deque* deque_of(const Value& v) { return static_cast<Deque*>(v.object()); }
-bool is_deque(Vm& vm, const Value& v) {
-  return v.is_object() && v.object()->type->is_subtype_of(deque_type(vm));
-}
+bool is_deque(Vm& vm, const Value& v) { return v.is_object() && v.object()->type->is_subtype_of(deque_type(vm)); }
 Local<Deque> new_deque(Vm& vm, Type* type) {
   Local<Deque> d = vm.heap().make<Deque>(type);
   d->state.shape = type->root();
@@ -241,8 +239,7 @@ Value deque_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool ref
   if (op == BinaryOp::Mul && is_integer_like(reflected ? a : b))
     return repeated(vm, reflected ? b : a, reflected ? a : b);
   if (op != BinaryOp::Add || reflected) return vm.not_implemented();
-  if (!is_deque(vm, b))
-    raise_type_error(vm, "can only concatenate deque (not \"" + type_name(vm, b) + "\") to deque");
+  if (!is_deque(vm, b)) raise_type_error(vm, "can only concatenate deque (not \"" + type_name(vm, b) + "\") to deque");
   Value self = a;
   Args args;
   args.positional = &self;
@@ -313,9 +310,7 @@ void set_deque_slots(TypeSlots& s) {
   s.construct = deque_construct;
   s.initialize = deque_initialize;
   s.repr = deque_repr;
-  s.hash = [](Vm& vm, const Value&) -> int64_t {
-    raise_type_error(vm, "unhashable type: 'collections.deque'");
-  };
+  s.hash = [](Vm& vm, const Value&) -> int64_t { raise_type_error(vm, "unhashable type: 'collections.deque'"); };
   s.length = [](Vm&, const Value& v) { return size_of(deque_of(v)); };
   s.get_item = deque_get;
   s.set_item = deque_set;
@@ -359,8 +354,7 @@ Local<ModuleObject> make_collections_module(Vm& vm) {
   ModuleBuilder m(vm, "_collections");
   Type* type = make_deque_type(vm);
   vm.extension(&kDequeType) = std::make_shared<Type*>(type);
-  vm.extension(&kIteratorType) =
-      std::make_shared<Type*>(make_iterator_type<DequeIterator>(vm, "_deque_iterator"));
+  vm.extension(&kIteratorType) = std::make_shared<Type*>(make_iterator_type<DequeIterator>(vm, "_deque_iterator"));
   m.value("deque", Value(type)).function("count_elements", "mapping, iterable, /", count_elements);
   return m.finish();
 }

@@ -61,7 +61,8 @@ struct RowReader {
 // split_row(line, delimiter, quotechar, escapechar, doublequote, skipinitialspace): the fields; None where a quoted one
 // goes on in the next line.
 Value split_row(Vm& vm, Args& a) {
-  RowReader reader{text_of(vm, a[0]), sign(vm, a[1]), sign(vm, a[2]), sign(vm, a[3]), truth(vm, a[4]), truth(vm, a[5]), {}};
+  RowReader reader{
+      text_of(vm, a[0]), sign(vm, a[1]), sign(vm, a[2]), sign(vm, a[3]), truth(vm, a[4]), truth(vm, a[5]), {}};
   Local<ListObject> row = make_list(vm);
   const auto finish_field = [&] {
     row->items.push_back(str_value(vm, reader.field));
@@ -95,7 +96,8 @@ struct RowWriter {
   }
   // Adds a field; false: it is an error.
   bool add(std::string& out, std::string_view text, bool number, bool alone) const {
-    bool quoted = quoting == kAll || (quoting == kNonNumeric && !number) || (quoting == kMinimal && alone && text.empty());
+    bool quoted =
+        quoting == kAll || (quoting == kNonNumeric && !number) || (quoting == kMinimal && alone && text.empty());
     std::string escaped;
     size_t from = 0;
     for (size_t at = 0; (at = text.find_first_of(special, at)) != std::string_view::npos; from = at++) {
@@ -122,11 +124,14 @@ struct RowWriter {
 Value join_row(Vm& vm, Args& a) {
   const Value row = a[0];
   if (!is_kind(row, Kind::List) && !is_kind(row, Kind::Tuple)) return Value::none();
-  RowWriter writer{sign(vm, a[1]), sign(vm, a[2]), sign(vm, a[3]), sign(vm, a[5]), truth(vm, a[4]), to_index(vm, a[6]), ""};
-  for (const std::string_view part : {writer.delimiter, writer.quote, writer.escape, writer.line_end}) writer.special += part;
+  RowWriter writer{
+      sign(vm, a[1]), sign(vm, a[2]), sign(vm, a[3]), sign(vm, a[5]), truth(vm, a[4]), to_index(vm, a[6]), ""};
+  for (const std::string_view part : {writer.delimiter, writer.quote, writer.escape, writer.line_end})
+    writer.special += part;
   if (!writer.is_plain()) return Value::none();
   const auto items = [&] {  // anew each time: str() of an item may change the list
-    return is_kind(row, Kind::List) ? std::span<const Value>(cast<ListObject>(row)->items) : cast<TupleObject>(row)->span();
+    return is_kind(row, Kind::List) ? std::span<const Value>(cast<ListObject>(row)->items)
+                                    : cast<TupleObject>(row)->span();
   };
   const bool alone = items().size() == 1;
   std::string out;

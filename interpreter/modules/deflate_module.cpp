@@ -43,9 +43,8 @@ StreamObject* stream_of(const Value& v) { return static_cast<StreamObject*>(v.ob
   throw ScriptException(Local<ExceptionObject>(cast<ExceptionObject>(made)));
 }
 
-
-// Gives the stream a piece of input and takes what it makes of it, until the piece is used up, the stream ends or `most`
-// bytes were made (0: no limit). The step is deflate or inflate.
+// Gives the stream a piece of input and takes what it makes of it, until the piece is used up, the stream ends or
+// `most` bytes were made (0: no limit). The step is deflate or inflate.
 template <class Step>
 int run(StreamObject& s, TextBuilder& out, size_t most, Step step) {
   char piece[kOutputPiece];
@@ -70,7 +69,8 @@ void give(StreamObject& s, std::string_view input) {
 }
 
 void must_be_open(Vm& vm, const StreamObject& s) {
-  if (!s.open || s.ended) fail(vm, s.stream, Z_STREAM_ERROR, s.compresses ? "while compressing data" : "while decompressing data");
+  if (!s.open || s.ended)
+    fail(vm, s.stream, Z_STREAM_ERROR, s.compresses ? "while compressing data" : "while decompressing data");
 }
 
 Value compress(Vm& vm, Args& a) {
@@ -155,8 +155,7 @@ Value make_stream(Vm& vm, Args& a, Type* type) {
   if constexpr (compresses)
     code = ::deflateInit2(&s.stream, level, Z_DEFLATED, bits, static_cast<int>(to_index(vm, a[2])),
                           static_cast<int>(to_index(vm, a[3])));
-  else
-    code = ::inflateInit2(&s.stream, bits);
+  else code = ::inflateInit2(&s.stream, bits);
   if (code == Z_STREAM_ERROR) raise_value_error(vm, "Invalid initialization option");
   if (code != Z_OK) fail(vm, s.stream, code, "while preparing a stream");
   s.open = true;

@@ -9,8 +9,9 @@ namespace tsc::interp {
 Digest::Digest(const nettle_hash* kind) : kind_(kind), state_(kind->context_size) { kind_->init(state_.data()); }
 
 std::unique_ptr<Digest> Digest::named(std::string_view name) {
-  for (const nettle_hash* kind : {&nettle_md5, &nettle_sha1, &nettle_sha224, &nettle_sha256, &nettle_sha384, &nettle_sha512,
-                                  &nettle_sha3_224, &nettle_sha3_256, &nettle_sha3_384, &nettle_sha3_512})
+  for (const nettle_hash* kind :
+       {&nettle_md5, &nettle_sha1, &nettle_sha224, &nettle_sha256, &nettle_sha384, &nettle_sha512, &nettle_sha3_224,
+        &nettle_sha3_256, &nettle_sha3_384, &nettle_sha3_512})
     if (name == kind->name) return std::unique_ptr<Digest>(new Digest(kind));
   return nullptr;
 }

@@ -76,18 +76,14 @@ Value partial_repr(Vm& vm, const Value& self) {
   std::string name = self.object()->type->name;
   std::string text = (name == "partial" ? "functools." : "") + name + "(" + repr(vm, p->function);
   for (const Value& v : p->positional) text += ", " + repr(vm, v);
-  for (const auto& [key, value] : p->keywords)
-    text += ", " + std::string(key->view()) + "=" + repr(vm, value);
+  for (const auto& [key, value] : p->keywords) text += ", " + std::string(key->view()) + "=" + repr(vm, value);
   return str_value(vm, text + ")");
 }
 Value partial_function(Vm&, const Value& self) { return partial_of(self)->function; }
-Value partial_args(Vm& vm, const Value& self) {
-  return make_tuple(vm, partial_of(self)->positional).take();
-}
+Value partial_args(Vm& vm, const Value& self) { return make_tuple(vm, partial_of(self)->positional).take(); }
 Value partial_keywords(Vm& vm, const Value& self) {
   Local<DictObject> dict = make_dict(vm);
-  for (const auto& [name, value] : partial_of(self)->keywords)
-    dict_set(vm, dict, name.value(), value);
+  for (const auto& [name, value] : partial_of(self)->keywords) dict_set(vm, dict, name.value(), value);
   return dict.take();
 }
 Type* make_partial_type(Vm& vm) {
@@ -109,7 +105,9 @@ Type* make_partial_type(Vm& vm) {
 
 }  // namespace
 
-bool is_partial_type(const Type* type) { return type->slots.construct == partial_construct && !(type->type_flags & kScriptClass); }
+bool is_partial_type(const Type* type) {
+  return type->slots.construct == partial_construct && !(type->type_flags & kScriptClass);
+}
 
 const Partial* as_plain_partial(const Value& v) {
   return is_kind(v, Kind::Native) && is_partial_type(v.object()->type) ? partial_of(v) : nullptr;
@@ -124,16 +122,12 @@ struct Key : Object {
   Key() : Object(Kind::Native) {}
 };
 const char kKeyType = 0;
-Type* extension_type(Vm& vm, const char* key) {
-  return *std::static_pointer_cast<Type*>(vm.extension(key));
-}
+Type* extension_type(Vm& vm, const char* key) { return *std::static_pointer_cast<Type*>(vm.extension(key)); }
 Value key_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   Type* type = extension_type(vm, &kKeyType);
-  if (!b.is_object() || b.object()->type != type)
-    raise_type_error(vm, "other argument must be K instance");
+  if (!b.is_object() || b.object()->type != type) raise_type_error(vm, "other argument must be K instance");
   auto *x = static_cast<Key*>(a.object()), *y = static_cast<Key*>(b.object());
-  if (x->object.is_undefined() || y->object.is_undefined())
-    raise(vm, vm.exceptions().AttributeError, "object");
+  if (x->object.is_undefined() || y->object.is_undefined()) raise(vm, vm.exceptions().AttributeError, "object");
   Value order = call(vm, x->function, {x->object, y->object});
   return compare(vm, op, order, Value::integer(0));
 }
@@ -188,7 +182,7 @@ struct CallCache : Instance {
     int64_t newer = -1, older = -1;
   };
   Value function, make_info;
-  Value annotations;  // Undefined: those of the function
+  Value annotations;   // Undefined: those of the function
   int64_t limit = -1;  // negative: none
   bool typed = false;
   int64_t hits = 0, misses = 0;
@@ -224,8 +218,8 @@ const char kCacheType = 0;
 
 Value cache_key(Vm& vm, const CallCache& cache, const Args& args) {
   bool plain = !args.keyword_count && !cache.typed;
-  if (plain && args.count == 1 && (args[0].is_int() || (args[0].is_object() &&
-                                                       args[0].object()->type == vm.types().str)))
+  if (plain && args.count == 1 &&
+      (args[0].is_int() || (args[0].is_object() && args[0].object()->type == vm.types().str)))
     return args[0];
   std::vector<Value> parts(args.positional, args.positional + args.count);
   if (args.keyword_count) parts.push_back(Value(vm.types().object));  // ends the positional ones
@@ -235,8 +229,7 @@ Value cache_key(Vm& vm, const CallCache& cache, const Args& args) {
   }
   if (cache.typed) {
     for (const Value& v : args.span()) parts.push_back(Value(type_of(vm, v)));
-    for (uint32_t i = 0; i < args.keyword_count; ++i)
-      parts.push_back(Value(type_of(vm, args.keyword_values[i])));
+    for (uint32_t i = 0; i < args.keyword_count; ++i) parts.push_back(Value(type_of(vm, args.keyword_values[i])));
   }
   return make_tuple(vm, parts).take();
 }

@@ -15,8 +15,7 @@ ListObject* heap_of(Vm& vm, const Args& a) {
 }
 // A comparison may run script code that changes the list.
 void check_size(Vm& vm, ListObject* heap, size_t size) {
-  if (heap->items.size() != size)
-    raise(vm, vm.exceptions().RuntimeError, "list changed size during iteration");
+  if (heap->items.size() != size) raise(vm, vm.exceptions().RuntimeError, "list changed size during iteration");
 }
 bool before(Vm& vm, const Value& a, const Value& b, bool largest_first) {
   return largest_first ? less(vm, b, a) : less(vm, a, b);

@@ -8,21 +8,19 @@
 #include <thread>
 
 #include "interpreter/modules/absent_modules.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/native.h"
+#include "interpreter/vm/stops.h"
+#include "interpreter/vm/threads.h"
 #include "lang/bytecode/serialize.h"
 #include "lang/diagnostic.h"
 #include "lang/library_file.h"
 #include "stdlib/embedded.h"
-#include "interpreter/vm/stops.h"
-#include "interpreter/vm/threads.h"
-#include "interpreter/value/surrogates.h"
 
 namespace tsc::interp {
 
-void Importer::register_native(std::string_view name, NativeMaker make) {
-  natives_[std::string(name)] = make;
-}
+void Importer::register_native(std::string_view name, NativeMaker make) { natives_[std::string(name)] = make; }
 
 namespace {
 
@@ -124,8 +122,7 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   // A name is one part of a path there, never more.
   if (!tail.empty() && tail.find('/') == std::string::npos)
     for (const std::string& folder : folders_of(parent))
-      if (!lang::is_library_file(folder) && (parent || may_search(folder)) &&
-          locate_on_disk(folder, tail, out))
+      if (!lang::is_library_file(folder) && (parent || may_search(folder)) && locate_on_disk(folder, tail, out))
         return out;
   // What only lies above a module of the host is an empty package.
   if (!locate_embedded(name, out) && package) return {true, true, name + ".tsc", "", "", {}, {}};
@@ -179,8 +176,7 @@ std::string Importer::absence(const std::string& name, ModuleObject* parent) {
     if (!parent && !may_search(folder)) return "; '" + folder + "' of sys.path may not be read";
     for (const char* form : {".py", "/__init__.py"}) {
       const std::string file = (folder.empty() ? "" : folder + "/") + tail + form;
-      if (std::ifstream(file).good())
-        return "; there is '" + file + "': the flag --import-py imports Python files";
+      if (std::ifstream(file).good()) return "; there is '" + file + "': the flag --import-py imports Python files";
     }
   }
   return "";
@@ -302,7 +298,8 @@ void Importer::forget(const Value& name, bool is_package) {
 bool Importer::is_to_wait_for(std::string name) const {
   const uint64_t self = vm_.threads().current().identity;
   for (bool is_first = true;; is_first = false) {
-    const auto loading = std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) { return one.name == name; });
+    const auto loading =
+        std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) { return one.name == name; });
     if (loading == loading_.end()) return !is_first;  // who has waited for it goes on as soon as it has a turn
     if (loading->thread == self) return false;
     const auto waits = waits_for_.find(loading->thread);
@@ -367,8 +364,7 @@ Local<ModuleObject> Importer::import_absolute(const std::string& name) {
 std::string Importer::resolve_relative(ModuleObject* from, std::string_view name, uint32_t level) {
   Value package = dict_get(vm_, from->globals, "__package__");
   std::string base = is_kind(package, Kind::Str) ? std::string(cast<StrObject>(package)->view()) : "";
-  if (base.empty())
-    raise(vm_, vm_.exceptions().ImportError, "attempted relative import with no known parent package");
+  if (base.empty()) raise(vm_, vm_.exceptions().ImportError, "attempted relative import with no known parent package");
   for (uint32_t i = 1; i < level; ++i) {
     size_t dot = base.rfind('.');
     if (dot == std::string::npos)
@@ -418,12 +414,11 @@ Value Importer::import_from(const Value& module, StrObject* name) {
   if (m->initializing) {
     std::string chain;
     for (const Loading& loading : loading_) chain += loading.name + " -> ";
-    message += "partially initialized module '" + m->name +
-               "' (most likely due to a circular import: " + chain + m->name + ")";
+    message += "partially initialized module '" + m->name + "' (most likely due to a circular import: " + chain +
+               m->name + ")";
   } else {
     message += "'" + m->name + "' (" + (m->file.empty() ? "built-in" : m->file) + ")";
-    if (std::string_view why = absent_attribute(m->name + "." + text); !why.empty())
-      message += ": " + std::string(why);
+    if (std::string_view why = absent_attribute(m->name + "." + text); !why.empty()) message += ": " + std::string(why);
   }
   Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ImportError, message);
   e->name = str_value(vm_, m->name);
@@ -442,8 +437,7 @@ void Importer::import_star(const Value& module, DictObject* target) {
   if (Value all = dict_get(vm_, m->globals, "__all__")) {
     for_each(vm_, all, [&](const Value& name) {
       text_of(vm_, name, "Item in __all__");
-      dict_set(vm_, target, intern(vm_, cast<StrObject>(name)).take(),
-               import_from(module, cast<StrObject>(name)));
+      dict_set(vm_, target, intern(vm_, cast<StrObject>(name)).take(), import_from(module, cast<StrObject>(name)));
       return true;
     });
     return;

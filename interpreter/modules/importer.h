@@ -53,10 +53,10 @@ class Importer {
   struct Location {
     bool found = false;
     bool is_package = false;
-    std::string file;   // for tracebacks
-    std::string text;  // empty where there is bytecode
-    std::string folder;  // of a package: where submodules are searched
-    std::string_view bytecode;  // of a library file, as the build stored it
+    std::string file;               // for tracebacks
+    std::string text;               // empty where there is bytecode
+    std::string folder;             // of a package: where submodules are searched
+    std::string_view bytecode;      // of a library file, as the build stored it
     std::string_view library_text;  // what it was made from
   };
   Value import_one(const std::string& name, ModuleObject* parent);
@@ -92,7 +92,7 @@ class Importer {
   // A module that another thread is still running the text of.
   bool is_to_wait_for(std::string name) const;
   void wait_for_other_thread(const std::string& name, const Value& module);
-  std::vector<Loading> loading_;           // in this order, also for the message about a cycle
+  std::vector<Loading> loading_;               // in this order, also for the message about a cycle
   std::map<uint64_t, std::string> waits_for_;  // of threads: the module of another one
 };
 

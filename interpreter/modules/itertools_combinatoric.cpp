@@ -9,7 +9,7 @@ namespace tsc::interp {
 namespace {
 
 struct Product final : NativeIterator {
-  InstanceState state;  // of script classes
+  InstanceState state;       // of script classes
   std::vector<Value> pools;  // tuples
   std::vector<size_t, Counted<size_t>> indices;
   bool started = false, done = false;
@@ -44,8 +44,8 @@ Value product_construct(Vm& vm, Type* type, Args& args) {
   int64_t repeat = 1;
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
     if (args.keyword_names[i]->view() != "repeat")
-      raise_type_error(vm, "'" + std::string(args.keyword_names[i]->view()) +
-                               "' is an invalid keyword argument for product()");
+      raise_type_error(
+          vm, "'" + std::string(args.keyword_names[i]->view()) + "' is an invalid keyword argument for product()");
     repeat = to_index(vm, args.keyword_values[i]);
   }
   if (repeat < 0) raise_value_error(vm, "repeat argument cannot be negative");
@@ -99,8 +99,7 @@ struct Selector final : NativeIterator {
     size_t n = pool.size();
     for (size_t i = chosen; i-- > 0;) {
       if (--cycles[i] == 0) {
-        std::rotate(indices.begin() + static_cast<long>(i), indices.begin() + static_cast<long>(i) + 1,
-                    indices.end());
+        std::rotate(indices.begin() + static_cast<long>(i), indices.begin() + static_cast<long>(i) + 1, indices.end());
         cycles[i] = n - i;
       } else {
         std::swap(indices[i], indices[n - cycles[i]]);

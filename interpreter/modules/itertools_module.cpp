@@ -20,8 +20,7 @@ Value count_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("start=0, step=1");
   std::vector<Value> v = bind_arguments(vm, kSignature, "count", args);
   for (const Value& number : v)
-    if (is_kind(number, Kind::Str) || !type_of(vm, number)->slots.binary)
-      raise_type_error(vm, "a number is required");
+    if (is_kind(number, Kind::Str) || !type_of(vm, number)->slots.binary) raise_type_error(vm, "a number is required");
   Local<Count> it = make_iterator<Count>(vm, type);
   it->value = v[0];
   it->step = v[1];
@@ -30,7 +29,8 @@ Value count_construct(Vm& vm, Type* type, Args& args) {
 Value count_repr(Vm& vm, const Value& self) {
   auto* it = static_cast<Count*>(self.object());
   bool unit = it->step.is_int() && it->step.as_int() == 1;
-  return str_value(vm, self.object()->type->name + "(" + repr(vm, it->value) + (unit ? "" : ", " + repr(vm, it->step)) + ")");
+  return str_value(
+      vm, self.object()->type->name + "(" + repr(vm, it->value) + (unit ? "" : ", " + repr(vm, it->step)) + ")");
 }
 
 struct Cycle final : NativeIterator {
@@ -84,7 +84,7 @@ Value repeat_repr(Vm& vm, const Value& self) {
 }
 
 struct Chain final : NativeIterator {
-  InstanceState state;  // of script classes
+  InstanceState state;     // of script classes
   Value sources, current;  // an iterator over iterables, and over the one at hand
   bool next(Vm& vm, Value& out) override {
     while (sources) {
@@ -148,10 +148,8 @@ Value islice_construct(Vm& vm, Type* type, Args& args) {
   if (args.count < 2 || args.count > 4)
     raise_type_error(vm, "islice expected at " + std::string(args.count < 2 ? "least 2" : "most 4") +
                              " arguments, got " + std::to_string(args.count));
-  const char* stop_message =
-      "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
-  const char* both_message =
-      "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
+  const char* stop_message = "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
+  const char* both_message = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
   Local<Slice> it = make_iterator<Slice>(vm, type);
   if (args.count == 2) {
     it->stop = slice_argument(vm, args[1], -1, stop_message);
@@ -177,9 +175,7 @@ struct Ruled final : NativeIterator {
   InstanceState state;  // of script classes
   Value function, source;
   bool decided = false;  // dropwhile: the prefix is over; takewhile: the end was seen
-  bool holds(Vm& vm, const Value& v) {
-    return truth(vm, function.is_none() ? v : call(vm, function, {v}));
-  }
+  bool holds(Vm& vm, const Value& v) { return truth(vm, function.is_none() ? v : call(vm, function, {v})); }
   bool next(Vm& vm, Value& out) override {
     if (rule == Rule::TakeWhile) {
       if (decided || !iterate_next(vm, source, out)) return false;
@@ -201,7 +197,9 @@ struct Ruled final : NativeIterator {
   }
   void traverse(Visitor& visit) override { visit(function), visit(source); }
   // Where nothing has been decided yet.
-  Value arguments(Vm& vm) const override { return decided && rule != Rule::FilterFalse ? Value() : make_tuple(vm, {function, source}).take(); }
+  Value arguments(Vm& vm) const override {
+    return decided && rule != Rule::FilterFalse ? Value() : make_tuple(vm, {function, source}).take();
+  }
 };
 template <Rule rule>
 Value ruled_construct(Vm& vm, Type* type, Args& args) {
@@ -288,7 +286,7 @@ Value one_source_construct(Vm& vm, Type* type, Args& args) {
 }
 
 struct ZipLongest final : NativeIterator {
-  InstanceState state;  // of script classes
+  InstanceState state;         // of script classes
   std::vector<Value> sources;  // Undefined once exhausted
   Value fill = Value::none();
   size_t active = 0;
@@ -324,7 +322,7 @@ Value zip_longest_construct(Vm& vm, Type* type, Args& args) {
 }
 
 struct GroupBy final : NativeIterator {
-  InstanceState state;  // of script classes
+  InstanceState state;                    // of script classes
   Value source, key_function, key, item;  // `item` was read and belongs to the group of `key`
   Value current;                          // the key of the group that was handed out last
   uint64_t group = 0;                     // its number: an older group object is over
@@ -428,8 +426,7 @@ void add_special_types(Vm& vm, ModuleBuilder& m) {
   count->slots.repr = count_repr;
   itertools_type<Repeat>(vm, m, "repeat", repeat_construct)->slots.repr = repeat_repr;
   Type* chain = itertools_type<Chain>(vm, m, "chain", chain_construct);
-  TypeBuilder::existing(vm, chain).class_method("from_iterable", "cls, iterable, /",
-                                                chain_from_iterable);
+  TypeBuilder::existing(vm, chain).class_method("from_iterable", "cls, iterable, /", chain_from_iterable);
   vm.extension(&kGroupType) = std::make_shared<Type*>(make_iterator_type<Group>(vm, "_grouper"));
   Type* tee_type = make_iterator_type<Tee>(vm, "_tee");
   TypeBuilder::existing(vm, tee_type).method("__copy__", "self", tee_copy);

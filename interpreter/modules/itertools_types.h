@@ -7,16 +7,14 @@ namespace tsc::interp {
 
 // A native iterator type of the module, published under its name.
 template <class T>
-Type* itertools_type(Vm& vm, ModuleBuilder& m, std::string_view name,
-                     Value (*construct)(Vm&, Type*, Args&)) {
+Type* itertools_type(Vm& vm, ModuleBuilder& m, std::string_view name, Value (*construct)(Vm&, Type*, Args&)) {
   Type* type = make_iterator_type<T>(vm, name, construct);
   TypeBuilder::existing(vm, type).module("itertools");
   m.value(name, Value(type));
   return type;
 }
 
-inline std::vector<Value> bind_arguments(Vm& vm, const Signature& signature, std::string_view name,
-                                         const Args& args) {
+inline std::vector<Value> bind_arguments(Vm& vm, const Signature& signature, std::string_view name, const Args& args) {
   std::vector<Value> values;
   signature.bind(vm, name, args, values);
   return values;

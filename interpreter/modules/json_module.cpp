@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "interpreter/heap/patience.h"
-#include "interpreter/vm/big_numbers.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/text_builder.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -27,8 +27,7 @@ class Reader {
   Value value() {
     vm_.hear_stop();
     if (++depth_ > kDeepest)
-      raise(vm_, vm_.exceptions().RecursionError,
-            "maximum recursion depth exceeded while decoding a JSON document");
+      raise(vm_, vm_.exceptions().RecursionError, "maximum recursion depth exceeded while decoding a JSON document");
     Value v = value_here();
     --depth_;
     return v;
@@ -57,6 +56,7 @@ class Reader {
   }
   Value value_here() {
     if (at_ >= text_.size()) fail("Expecting value", at_);
+    // clang-format off
     switch (text_[at_]) {
       case '"': return string();
       case '{': return object();
@@ -69,6 +69,7 @@ class Reader {
       case '-': if (take("-Infinity")) return constant("-Infinity", -INFINITY); return number();
       default: if (text_[at_] >= '0' && text_[at_] <= '9') return number();
     }
+    // clang-format on
     fail("Expecting value", at_);
   }
   Value constant(const char* name, double value) {
@@ -80,7 +81,8 @@ class Reader {
     if (text_[end] == '-') ++end;
     if (!digit(end)) fail("Expecting value", begin);
     if (text_[end] == '0') ++end;
-    else while (digit(end)) ++end;
+    else
+      while (digit(end)) ++end;
     bool real = false;
     if (end < text_.size() && text_[end] == '.' && digit(end + 1)) {
       real = true;
@@ -120,7 +122,10 @@ class Reader {
     if (at + 4 >= text_.size()) fail("Invalid \\uXXXX escape", at - 1);
     for (size_t i = at; i < at + 4; ++i) {
       const char c = text_[i];
-      int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      int digit = c >= '0' && c <= '9'   ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : -1;
       if (digit < 0) fail("Invalid \\uXXXX escape", at - 1);
       value = value * 16 + static_cast<uint32_t>(digit);
     }
@@ -186,8 +191,7 @@ class Reader {
     ++at_;
     skip_space();
     while (at_ >= text_.size() || text_[at_] != '}') {
-      if (at_ >= text_.size() || text_[at_] != '"')
-        fail("Expecting property name enclosed in double quotes", at_);
+      if (at_ >= text_.size() || text_[at_] != '"') fail("Expecting property name enclosed in double quotes", at_);
       Value key = string();
       skip_space();
       if (at_ >= text_.size() || text_[at_] != ':') fail("Expecting ':' delimiter", at_);
@@ -201,8 +205,7 @@ class Reader {
       if (at_ >= text_.size() || text_[at_] != ',') fail("Expecting ',' delimiter", at_);
       ++at_;
       skip_space();
-      if (at_ < text_.size() && text_[at_] == '}')
-        fail("Expecting property name enclosed in double quotes", at_);
+      if (at_ < text_.size() && text_[at_] == '}') fail("Expecting property name enclosed in double quotes", at_);
     }
     ++at_;
     if (as_pairs) return call(vm_, hooks_.pairs, {pairs.value()});
@@ -315,8 +318,7 @@ struct Writer {
     else if (is_kind(key, Kind::BoxedNumber))
       text = is_instance(vm, key, vm.types().real) ? real(to_double(vm, key)) : repr(vm, whole_of(vm, key));
     else if (skip_keys) return false;
-    else
-      raise_type_error(vm, "keys must be str, int, float, bool or None, not " + type_name(vm, key));
+    else raise_type_error(vm, "keys must be str, int, float, bool or None, not " + type_name(vm, key));
     return true;
   }
   void dict(const Value& v) {
@@ -401,10 +403,11 @@ Value encode(Vm& vm, Args& a) {
 
 Local<ModuleObject> make_json_module(Vm& vm) {
   ModuleBuilder m(vm, "_json");
-  m.function("decode", "text, object_hook, pairs_hook, parse_float, parse_int, parse_constant, strict, start",
-             decode)
-      .function("encode", "value, indent, item_separator, key_separator, ascii, sort_keys, skip_keys, "
-                          "allow_nan, check_circular, default", encode);
+  m.function("decode", "text, object_hook, pairs_hook, parse_float, parse_int, parse_constant, strict, start", decode)
+      .function("encode",
+                "value, indent, item_separator, key_separator, ascii, sort_keys, skip_keys, "
+                "allow_nan, check_circular, default",
+                encode);
   return m.finish();
 }
 

@@ -100,8 +100,7 @@ Value dist(Vm& vm, Args& a) {
   Local<TupleObject> x = to_tuple(vm, a[0]), y = to_tuple(vm, a[1]);
   if (x->size != y->size) raise_value_error(vm, "both points must have the same number of dimensions");
   double r = 0;
-  for (uint32_t i = 0; i < x->size; ++i)
-    r = std::hypot(r, to_double(vm, x->items[i]) - to_double(vm, y->items[i]));
+  for (uint32_t i = 0; i < x->size; ++i) r = std::hypot(r, to_double(vm, x->items[i]) - to_double(vm, y->items[i]));
   return Value::real(r);
 }
 Value isnan_(Vm& vm, Args& a) { return Value::boolean(std::isnan(to_double(vm, a[0]))); }
@@ -220,7 +219,8 @@ double log_of_big(Vm& vm, const Value& big, double (*f)(double)) {
   if (length <= 1023) return f(to_double(vm, big));
   const Value shift = Value::integer(length - 62);
   Value top = binary(vm, BinaryOp::RShift, big, shift);
-  if (!equal(vm, binary(vm, BinaryOp::LShift, top, shift), big)) top = binary(vm, BinaryOp::BitOr, top, Value::integer(1));
+  if (!equal(vm, binary(vm, BinaryOp::LShift, top, shift), big))
+    top = binary(vm, BinaryOp::BitOr, top, Value::integer(1));
   int exponent = 0;
   const double fraction = std::frexp(to_double(vm, top), &exponent);
   return f(fraction) + f(2.0) * static_cast<double>(length - 62 + exponent);
@@ -233,8 +233,8 @@ Value frexp_(Vm& vm, Args& a) {
 Value ldexp_(Vm& vm, Args& a) {
   double x = to_double(vm, a[0]);
   const Value exponent = whole_of(vm, a[1]);
-  const int64_t e = is_big(exponent) ? (is_negative(exponent) ? -5000 : 5000)
-                                     : std::clamp<int64_t>(exponent.as_int(), -5000, 5000);
+  const int64_t e =
+      is_big(exponent) ? (is_negative(exponent) ? -5000 : 5000) : std::clamp<int64_t>(exponent.as_int(), -5000, 5000);
   return finish(vm, x, std::ldexp(x, static_cast<int>(e)));
 }
 Value modf_(Vm& vm, Args& a) {
@@ -249,6 +249,7 @@ struct Row {
   const char* signature;
   NativeCode code;
 };
+// clang-format off
 constexpr Row kRows[] = {
     {"sqrt", "x, /", unary_function<std::sqrt>}, {"cbrt", "x, /", unary_function<std::cbrt>},
     {"exp", "x, /", unary_function<std::exp>},   {"exp2", "x, /", unary_function<std::exp2>},
@@ -280,6 +281,7 @@ constexpr Row kRows[] = {
     {"isqrt", "n, /", isqrt},                    {"frexp", "x, /", frexp_},
     {"ldexp", "x, i, /", ldexp_},                {"modf", "x, /", modf_},
 };
+// clang-format on
 
 }  // namespace
 

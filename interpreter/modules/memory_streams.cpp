@@ -13,7 +13,7 @@ struct MemoryStream : Instance {
   Value data;
   int64_t at = 0;  // in characters or bytes; it may stand behind the end
   bool closed = false;
-  Value line_break;  // of a text stream: what `newline` was
+  Value line_break;   // of a text stream: what `newline` was
   bool seen[3] = {};  // of one that takes every kind of line break: "\r", "\n" and "\r\n" so far
   MemoryStream() : Instance(Kind::Native) {}
 };
@@ -22,7 +22,8 @@ MemoryStream* stream_of(const Value& v) { return static_cast<MemoryStream*>(v.ob
 MemoryStream* open_stream(Vm& vm, const Value& v) {
   MemoryStream* stream = stream_of(v);
   if (stream->closed)
-    raise_value_error(vm, is_kind(stream->data, Kind::Str) ? "I/O operation on closed file" : "I/O operation on closed file.");
+    raise_value_error(
+        vm, is_kind(stream->data, Kind::Str) ? "I/O operation on closed file" : "I/O operation on closed file.");
   return stream;
 }
 
@@ -79,8 +80,8 @@ Value attributes_of(Vm& vm, const Value& self) {
 const TupleObject* state_parts(Vm& vm, Args& a, uint32_t size) {
   const auto* parts = try_cast<TupleObject>(a[1]);
   if (!parts || parts->size != size)
-    raise_type_error(vm, type_name(vm, a[0]) + ".__setstate__ argument should be " + std::to_string(size) + "-tuple, got " +
-                             type_name(vm, a[1]));
+    raise_type_error(vm, type_name(vm, a[0]) + ".__setstate__ argument should be " + std::to_string(size) +
+                             "-tuple, got " + type_name(vm, a[1]));
   return parts;
 }
 
@@ -120,8 +121,9 @@ Value translated(Vm& vm, MemoryStream* stream, const Value& text) {
   const std::string_view view = cast<StrObject>(text)->view(), line_break = line_break_of(stream);
   const bool reads_all = stream->line_break.is_none();
   if (reads_all || line_break.empty()) note_line_breaks(stream, view);
-  const bool as_it_is = reads_all ? view.find('\r') == std::string_view::npos
-                                  : line_break.empty() || line_break == "\n" || view.find('\n') == std::string_view::npos;
+  const bool as_it_is = reads_all
+                            ? view.find('\r') == std::string_view::npos
+                            : line_break.empty() || line_break == "\n" || view.find('\n') == std::string_view::npos;
   if (as_it_is) return text;
   TextBuilder out(vm);
   for (size_t at = 0; at < view.size();) {
@@ -241,7 +243,8 @@ void text_initialize(Vm& vm, const Value& self, Args& args) {
   if (!v[1]) v[1] = str_value(vm, "\n");
   if (!v[0].is_none() && !is_kind(v[0], Kind::Str))
     raise_type_error(vm, "initial_value must be str or None, not " + type_name(vm, v[0]));
-  if (!v[1].is_none() && !is_kind(v[1], Kind::Str)) raise_type_error(vm, "newline must be str or None, not " + type_name(vm, v[1]));
+  if (!v[1].is_none() && !is_kind(v[1], Kind::Str))
+    raise_type_error(vm, "newline must be str or None, not " + type_name(vm, v[1]));
   const std::string_view line_break = v[1].is_none() ? "\n" : cast<StrObject>(v[1])->view();
   if (!line_break.empty() && line_break != "\n" && line_break != "\r" && line_break != "\r\n")
     raise_value_error(vm, "illegal newline value: " + repr(vm, v[1]));

@@ -58,16 +58,17 @@ void check_zone(Vm& vm, const Value& zone) {
   const auto* module = try_cast<ModuleObject>(dict_get(vm, vm.modules(), "datetime"));
   const auto* base = module ? try_cast<Type>(dict_get(vm, module->globals, "tzinfo")) : nullptr;
   if (base && !type_of(vm, zone)->is_subtype_of(base))
-    raise_type_error(vm, "tzinfo argument must be None or of a tzinfo subclass, not type '" + type_name(vm, zone) + "'");
+    raise_type_error(vm,
+                     "tzinfo argument must be None or of a tzinfo subclass, not type '" + type_name(vm, zone) + "'");
 }
 
 Value construct_datetime(Vm& vm, Type* type, Args& args) {
-  static constexpr const char* kNames[] = {"year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold"};
+  static constexpr const char* kNames[] = {"year",   "month",       "day",    "hour", "minute",
+                                           "second", "microsecond", "tzinfo", "fold"};
   Value parts[9];
   if (args.count >= 3 && args.count <= 8 && args.keyword_count == 0)
     std::copy(args.positional, args.positional + args.count, parts);
-  else
-    bind_names(vm, {kNames, 3, 8}, args, parts);
+  else bind_names(vm, {kNames, 3, 8}, args, parts);
   auto number = [&](int i) { return parts[i].is_undefined() ? 0 : c_int(vm, parts[i]); };
   const Day day = whole_day(vm, parts);
   const int64_t hour = number(3), minute = number(4), second = number(5), microsecond = number(6), fold = number(8);
@@ -110,9 +111,9 @@ Value make_datetime(Vm& vm, const Value& like, Wide microseconds) {
   Type* type = like.object()->type;
   if (type == made->type) return made.take();
   const Moment* m = made.get();
-  return call(vm, Value(type), {Value::integer(m->year), Value::integer(m->month), Value::integer(m->day),
-                                Value::integer(m->hour), Value::integer(m->minute), Value::integer(m->second),
-                                Value::integer(m->microsecond), m->zone});
+  return call(vm, Value(type),
+              {Value::integer(m->year), Value::integer(m->month), Value::integer(m->day), Value::integer(m->hour),
+               Value::integer(m->minute), Value::integer(m->second), Value::integer(m->microsecond), m->zone});
 }
 
 // --- zones ----------------------------------------------------------------------------------------------------
@@ -240,7 +241,9 @@ int64_t hash_datetime(Vm& vm, const Value& self) {
 // --- attributes and methods -----------------------------------------------------------------------------------
 
 template <auto member>
-Value field(Vm&, const Value& v) { return Value::integer(moment_of(v)->*member); }
+Value field(Vm&, const Value& v) {
+  return Value::integer(moment_of(v)->*member);
+}
 Value get_zone(Vm&, const Value& v) { return moment_of(v)->zone; }
 Value get_us(Vm&, const Value& v) { return Value::integer(microseconds_of(moment_of(v))); }
 Value toordinal(Vm&, Args& a) { return Value::integer(ordinal_of(moment_of(a[0]))); }
@@ -297,9 +300,9 @@ Value with_fold(Vm& vm, Args& a) {
 
 Value datetime_reduce(Vm& vm, Args& a) {
   const Moment* m = moment_of(a[0]);
-  std::vector<Value> parts = {Value::integer(m->year),   Value::integer(m->month),       Value::integer(m->day),
-                              Value::integer(m->hour),   Value::integer(m->minute),      Value::integer(m->second),
-                              Value::integer(m->microsecond), m->zone};
+  std::vector<Value> parts = {
+      Value::integer(m->year),   Value::integer(m->month),  Value::integer(m->day),         Value::integer(m->hour),
+      Value::integer(m->minute), Value::integer(m->second), Value::integer(m->microsecond), m->zone};
   Value maker(a[0].object()->type);
   if (m->fold) {
     parts.insert(parts.begin(), maker);

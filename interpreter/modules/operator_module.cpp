@@ -71,6 +71,7 @@ struct Row {
   const char* signature;
   NativeCode code;
 };
+// clang-format off
 #define BINARY(name, op)                                      \
   {name, "a, b, /", binary_function<BinaryOp::op>},           \
   {"__" name "__", "a, b, /", binary_function<BinaryOp::op>}, \
@@ -97,13 +98,15 @@ constexpr Row kRows[] = {
     {"not_", "a, /", not_}, {"truth", "a, /", truth_}, {"is_", "a, b, /", is_},
     {"is_not", "a, b, /", is_not}, {"contains", "a, b, /", contains_}, {"getitem", "a, b, /", getitem},
     {"setitem", "a, b, c, /", setitem}, {"delitem", "a, b, /", delitem}, {"index", "a, /", index_},
-    {"concat", "a, b, /", concat}, {"iconcat", "a, b, /", in_place_function<BinaryOp::Add>}, {"countOf", "a, b, /", count_of}, {"indexOf", "a, b, /", index_of},
+    {"concat", "a, b, /", concat}, {"iconcat", "a, b, /", in_place_function<BinaryOp::Add>},
+    {"countOf", "a, b, /", count_of}, {"indexOf", "a, b, /", index_of},
     {"length_hint", "obj, default=0, /", length_hint},
 };
+// clang-format on
 
 // itemgetter, attrgetter and methodcaller: what to get, and how.
 struct Getter : Object {
-  std::vector<Value> items;  // as given, for the repr
+  std::vector<Value> items;                          // as given, for the repr
   std::vector<std::vector<Local<StrObject>>> paths;  // attrgetter: each split at the dots
   std::vector<Local<StrObject>> keyword_names;
   std::vector<Value> keyword_values;

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,9 +36,10 @@ std::string path_of(Vm& vm, const Value& v) {
 std::string stat_path_of(Vm& vm, const Value& v, Links links) {
   const bool text = is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes);
   if (!text && !find_attribute(vm, v, intern(vm, "__fspath__").get()))
-    raise_type_error(vm, std::string(links == Links::Keep ? "lstat: path should be string, bytes or os.PathLike"
-                                                          : "stat: path should be string, bytes, os.PathLike or integer") +
-                             ", not " + type_name(vm, v));
+    raise_type_error(vm,
+                     std::string(links == Links::Keep ? "lstat: path should be string, bytes or os.PathLike"
+                                                      : "stat: path should be string, bytes, os.PathLike or integer") +
+                         ", not " + type_name(vm, v));
   return path_of(vm, v);
 }
 // 0, or an error about the path as it was given.
@@ -73,12 +74,11 @@ Value scandir_(Vm& vm, Args& a) {
   Local<ListObject> list = make_list(vm);
   for (const auto& entry : it) {
     std::error_code ignored;
-    list->items.push_back(
-        make_tuple(vm, std::vector<Value>{system_text(vm, entry.path().filename().string()),
-                                          Value::boolean(entry.is_directory(ignored)),
-                                          Value::boolean(entry.is_regular_file(ignored)),
-                                          Value::boolean(entry.is_symlink(ignored))})
-            .take());
+    list->items.push_back(make_tuple(vm, std::vector<Value>{system_text(vm, entry.path().filename().string()),
+                                                            Value::boolean(entry.is_directory(ignored)),
+                                                            Value::boolean(entry.is_regular_file(ignored)),
+                                                            Value::boolean(entry.is_symlink(ignored))})
+                              .take());
   }
   sort_list(vm, list, Value(), false);
   return list.take();
@@ -135,8 +135,8 @@ Value stat_(Vm& vm, Args& a) {
   auto ns = [](const timespec& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec; };
   std::vector<Value> parts;
   for (int64_t part : {int64_t{s.st_mode}, static_cast<int64_t>(s.st_ino), static_cast<int64_t>(s.st_dev),
-                       static_cast<int64_t>(s.st_nlink), int64_t{s.st_uid}, int64_t{s.st_gid},
-                       int64_t{s.st_size}, ns(s.st_atim), ns(s.st_mtim), ns(s.st_ctim)})
+                       static_cast<int64_t>(s.st_nlink), int64_t{s.st_uid}, int64_t{s.st_gid}, int64_t{s.st_size},
+                       ns(s.st_atim), ns(s.st_mtim), ns(s.st_ctim)})
     parts.push_back(Value::integer(part));
   return make_tuple(vm, parts).take();
 }
@@ -180,7 +180,7 @@ Value getppid_(Vm& vm, Args&) {
 // uname(): system, node, release, version, machine.
 Value uname_(Vm& vm, Args&) {
   check_grant(vm, Grant::Process, "os.uname()");
-  struct utsname about {};
+  struct utsname about{};
   if (::uname(&about) != 0) raise_os_error(vm, errno, "uname");
   const Value parts[] = {str_value(vm, about.sysname), str_value(vm, about.nodename), str_value(vm, about.release),
                          str_value(vm, about.version), str_value(vm, about.machine)};
@@ -188,19 +188,16 @@ Value uname_(Vm& vm, Args&) {
 }
 // disk_space(path): bytes in all, used and free for users of the file system that the path lies on.
 Value disk_space(Vm& vm, Args& a) {
-  struct statvfs about {};
+  struct statvfs about{};
   done(vm, ::statvfs(readable(vm, a[0]).c_str(), &about), a[0]);
   const uint64_t unit = about.f_frsize;
-  const uint64_t sizes[] = {about.f_blocks * unit, (about.f_blocks - about.f_bfree) * unit,
-                            about.f_bavail * unit};
+  const uint64_t sizes[] = {about.f_blocks * unit, (about.f_blocks - about.f_bfree) * unit, about.f_bavail * unit};
   std::vector<Value> values;
   for (uint64_t size : sizes) values.push_back(Value::integer(static_cast<int64_t>(size)));
   return make_tuple(vm, values).take();
 }
 Value cpu_count(Vm&, Args&) { return Value::integer(std::thread::hardware_concurrency()); }
-Value strerror_(Vm& vm, Args& a) {
-  return str_value(vm, std::strerror(static_cast<int>(to_index(vm, a[0]))));
-}
+Value strerror_(Vm& vm, Args& a) { return str_value(vm, std::strerror(static_cast<int>(to_index(vm, a[0])))); }
 Value urandom(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[0]);
   if (n < 0) raise_value_error(vm, "negative argument not allowed");
@@ -225,10 +222,8 @@ Value join_paths(Vm& vm, Args& a) {
   for (const Value& v : cast<TupleObject>(a[1])->span()) {
     const bool text = is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes);
     if (!text && !find_attribute(vm, v, intern(vm, "__fspath__").get()))
-      raise_type_error(vm, "join() argument must be str, bytes, or os.PathLike object, not '" +
-                               type_name(vm, v) + "'");
-    if (is_kind(v, Kind::Bytes) != bytes)
-      raise_type_error(vm, "Can't mix strings and bytes in path components");
+      raise_type_error(vm, "join() argument must be str, bytes, or os.PathLike object, not '" + type_name(vm, v) + "'");
+    if (is_kind(v, Kind::Bytes) != bytes) raise_type_error(vm, "Can't mix strings and bytes in path components");
     std::string part = path_of(vm, v);
     if (!part.empty() && part[0] == '/') out = part;
     else if (out.empty() || out.back() == '/') out += part;

@@ -1,5 +1,5 @@
-// _process: starting programs and talking to them, for `subprocess`. Every function needs the grant for processes, as they take
-// descriptors. Waits let other threads of the script have their turns, and hear a stop.
+// _process: starting programs and talking to them, for `subprocess`. Every function needs the grant for processes, as
+// they take descriptors. Waits let other threads of the script have their turns, and hear a stop.
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -165,7 +165,8 @@ class Preparation {
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &usual);
     const int session = new_session ? POSIX_SPAWN_SETSID : 0;
-    posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | session));
+    posix_spawnattr_setflags(&attributes_,
+                             static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | session));
   }
   int spawn(pid_t* pid, const std::string& path, char* const* arguments, char* const* environment) {
     return ::posix_spawn(pid, path.c_str(), &actions_, &attributes_, arguments, environment);
@@ -177,8 +178,8 @@ class Preparation {
   std::vector<int> copies_;
 };
 
-// spawn(paths, arguments, environment, folder, streams, new_session): the process's number. The first of the paths that there
-// is runs.
+// spawn(paths, arguments, environment, folder, streams, new_session): the process's number. The first of the paths that
+// there is runs.
 Value spawn(Vm& vm, Args& a) {
   need_process(vm);
   std::vector<std::string> paths = texts(vm, a[0]), arguments = texts(vm, a[1]), environment = texts(vm, a[2]);
@@ -190,7 +191,7 @@ Value spawn(Vm& vm, Args& a) {
   preparation.streams(vm, given);
   if (!a[3].is_none()) {
     const std::string folder = to_system(vm, text_of(vm, a[3]));
-    struct stat about {};
+    struct stat about{};
     if (::stat(folder.c_str(), &about) != 0) raise_os_error(vm, errno, folder);
     if (!S_ISDIR(about.st_mode)) raise_os_error(vm, ENOTDIR, folder);
     preparation.folder(folder);
@@ -229,12 +230,14 @@ Value wait_(Vm& vm, Args& a) {
     if (is_over()) return true;
     pollfd waited{handle, POLLIN, 0};
     // A kernel without such handles is asked every millisecond.
-    ::poll(&waited, handle >= 0 ? 1 : 0, handle >= 0 ? milliseconds(nanoseconds) : std::min(milliseconds(nanoseconds), 1));
+    ::poll(&waited, handle >= 0 ? 1 : 0,
+           handle >= 0 ? milliseconds(nanoseconds) : std::min(milliseconds(nanoseconds), 1));
     return is_over();
   });
   if (!ended) return Value::none();
   int status = 0;
-  if (::waitpid(pid, &status, WNOHANG) != pid) return Value::integer(0);  // somebody else has waited for it: nobody knows
+  if (::waitpid(pid, &status, WNOHANG) != pid)
+    return Value::integer(0);  // somebody else has waited for it: nobody knows
   return Value::integer(WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
 }
 
@@ -283,7 +286,8 @@ Value exchange(Vm& vm, Args& a) {
   if (to >= 0) {
     // No more than a pipe that is ready takes at once: it must not block.
     if (waited.back().revents != 0) {
-      const ssize_t moved = write_without_signal(to, data.data() + begin, std::min<size_t>(data.size() - begin, PIPE_BUF));
+      const ssize_t moved =
+          write_without_signal(to, data.data() + begin, std::min<size_t>(data.size() - begin, PIPE_BUF));
       if (moved < 0 && errno != EPIPE) raise_errno(vm);
       written = moved < 0 ? Value::none() : Value::integer(moved);
     }

@@ -4,9 +4,9 @@
 #include <optional>
 #include <unordered_set>
 
-#include "interpreter/value/buffer.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
@@ -25,14 +25,13 @@ class Twister {
     init(19650218);
     size_t i = 1, j = 0;
     for (size_t k = std::max(kSize, key.size()); k; --k) {
-      state_[i] = (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1664525u)) + key[j] +
-                  static_cast<uint32_t>(j);
+      state_[i] =
+          (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1664525u)) + key[j] + static_cast<uint32_t>(j);
       if (++i >= kSize) state_[0] = state_[kSize - 1], i = 1;
       if (++j >= key.size()) j = 0;
     }
     for (size_t k = kSize - 1; k; --k) {
-      state_[i] = (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1566083941u)) -
-                  static_cast<uint32_t>(i);
+      state_[i] = (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1566083941u)) - static_cast<uint32_t>(i);
       if (++i >= kSize) state_[0] = state_[kSize - 1], i = 1;
     }
     state_[0] = 0x80000000u;
@@ -81,9 +80,7 @@ class Twister {
     all.push_back(static_cast<uint32_t>(index_));
     return all;
   }
-  std::optional<double> kept_gauss() const {
-    return has_gauss_ ? std::optional<double>(gauss_) : std::nullopt;
-  }
+  std::optional<double> kept_gauss() const { return has_gauss_ ? std::optional<double>(gauss_) : std::nullopt; }
   // False when these are not the words of a state.
   bool restore(const std::vector<uint32_t>& all, std::optional<double> kept) {
     if (all.size() != kSize + 1 || all[kSize] > kSize) return false;
@@ -194,8 +191,8 @@ Value setstate(Vm& vm, Args& a) {
   Local<TupleObject> parts = to_tuple(vm, a[1]);
   if (parts->size != 3) raise_value_error(vm, "state vector is the wrong size");
   if (!is_integer_like(parts->items[0]) || parts->items[0].as_int() != 3)
-    raise_value_error(vm, "state with version " + to_string(vm, parts->items[0]) +
-                              " passed to Random.setstate() of version 3");
+    raise_value_error(
+        vm, "state with version " + to_string(vm, parts->items[0]) + " passed to Random.setstate() of version 3");
   std::vector<uint32_t> words;
   for_each(vm, parts->items[1], [&](const Value& word) {
     words.push_back(static_cast<uint32_t>(to_index(vm, word)));
@@ -227,8 +224,7 @@ Value getrandbits(Vm& vm, Args& a) {
 Value range_bound(Vm& vm, const Value& v, const char* what) {
   if (!v.is_float()) return whole_of(vm, v);
   const Value n = float_to_int(vm, v.as_float());
-  if (to_double(vm, n) != v.as_float())
-    raise_value_error(vm, std::string("non-integer ") + what + " for randrange()");
+  if (to_double(vm, n) != v.as_float()) raise_value_error(vm, std::string("non-integer ") + what + " for randrange()");
   return n;
 }
 Value random_below(Vm& vm, Twister& t, const Value& n) {
@@ -252,8 +248,8 @@ Value randrange(Vm& vm, Args& a) {
   count = binary(vm, BinaryOp::FloorDiv, count, step);
   if (compare_ints(count, zero) <= 0)
     raise_value_error(vm, a[2].is_none() ? std::string("empty range for randrange()")
-                                         : "empty range for randrange() (" + repr(vm, start) + ", " + repr(vm, stop) + ", " +
-                                               repr(vm, binary(vm, BinaryOp::Sub, stop, start)) + ")");
+                                         : "empty range for randrange() (" + repr(vm, start) + ", " + repr(vm, stop) +
+                                               ", " + repr(vm, binary(vm, BinaryOp::Sub, stop, start)) + ")");
   return binary(vm, BinaryOp::Add, start, binary(vm, BinaryOp::Mul, step, random_below(vm, twister(a), count)));
 }
 Value randint(Vm& vm, Args& a) {
@@ -282,9 +278,7 @@ Value uniform(Vm& vm, Args& a) {
   double x = to_double(vm, a[1]), y = to_double(vm, a[2]);
   return Value::real(x + (y - x) * twister(a).uniform());
 }
-Value gauss(Vm& vm, Args& a) {
-  return Value::real(to_double(vm, a[1]) + twister(a).gauss() * to_double(vm, a[2]));
-}
+Value gauss(Vm& vm, Args& a) { return Value::real(to_double(vm, a[1]) + twister(a).gauss() * to_double(vm, a[2])); }
 Value normalvariate(Vm& vm, Args& a) {
   const double magic = 4 * std::exp(-0.5) / std::sqrt(2.0);
   Twister& t = twister(a);
@@ -293,9 +287,7 @@ Value normalvariate(Vm& vm, Args& a) {
     if (z * z / 4.0 <= -std::log(u2)) return Value::real(to_double(vm, a[1]) + z * to_double(vm, a[2]));
   }
 }
-Value expovariate(Vm& vm, Args& a) {
-  return Value::real(-std::log(1.0 - twister(a).uniform()) / to_double(vm, a[1]));
-}
+Value expovariate(Vm& vm, Args& a) { return Value::real(-std::log(1.0 - twister(a).uniform()) / to_double(vm, a[1])); }
 Value sample(Vm& vm, Args& a);
 
 // `counts`: each item stands for so many; the places of a sample of all those are mapped to items.

@@ -1,6 +1,6 @@
 // _re: the pattern and match types. re.tsc adds the flags' names and the error class.
-#include "interpreter/value/buffer.h"
 #include "interpreter/modules/re_objects.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/vm/iteration.h"
 
 namespace tsc::interp {
@@ -11,9 +11,7 @@ constexpr size_t kCacheSize = 512;
 
 PatternObject* pattern_of(const Value& v) { return static_cast<PatternObject*>(v.object()); }
 MatchObject* match_of(const Value& v) { return static_cast<MatchObject*>(v.object()); }
-bool is_pattern(Vm& vm, const Value& v) {
-  return v.is_object() && v.object()->type == re_state(vm).pattern_type;
-}
+bool is_pattern(Vm& vm, const Value& v) { return v.is_object() && v.object()->type == re_state(vm).pattern_type; }
 
 // --- compiling --------------------------------------------------------------------------------------
 
@@ -41,8 +39,7 @@ Value compile_new(Vm& vm, const Value& source, uint32_t flags) {
     raise_value_error(vm, "ASCII and UNICODE flags are incompatible");
   Local<PatternObject> pattern = vm.heap().make<PatternObject>(re_state(vm).pattern_type);
   try {
-    pattern->program =
-        std::make_shared<regex::Program>(regex::compile(regex::parse(units, flags, bytes)));
+    pattern->program = std::make_shared<regex::Program>(regex::compile(regex::parse(units, flags, bytes)));
   } catch (const regex::PatternError& error) {
     raise_pattern_error(vm, error, source);
   }
@@ -80,8 +77,7 @@ Value set_error(Vm& vm, Args& a) {
 // --- searching: methods of patterns, and functions that compile first -------------------------------
 
 int64_t end_argument(Vm& vm, const Value& v) { return v ? to_index(vm, v) : INT64_MAX; }
-Value search_with(Vm& vm, const Value& pattern, const Value& text, int64_t start, int64_t end,
-                  regex::Mode mode) {
+Value search_with(Vm& vm, const Value& pattern, const Value& text, int64_t start, int64_t end, regex::Mode mode) {
   Local<PatternObject> kept(pattern_of(pattern));
   auto subject = make_text(vm, kept, text);
   Local<MatchObject> match = find_match(vm, kept, subject, start, end, mode);
@@ -132,8 +128,7 @@ struct MatchIterator final : NativeIterator {
   int64_t at = 0, end = 0, not_empty_at = -1;
   bool next(Vm& vm, Value& out) override {
     if (at > end) return false;
-    Local<MatchObject> match =
-        find_match(vm, pattern, text, at, end, regex::Mode::Search, not_empty_at);
+    Local<MatchObject> match = find_match(vm, pattern, text, at, end, regex::Mode::Search, not_empty_at);
     if (!match) {
       at = end + 1;
       return false;
@@ -249,9 +244,7 @@ Value match_groupdict(Vm& vm, Args& a) {
 Value match_start(Vm& vm, Args& a) {
   return Value::integer(match_of(a[0])->begin(group_number(vm, match_of(a[0]), a[1])));
 }
-Value match_end(Vm& vm, Args& a) {
-  return Value::integer(match_of(a[0])->end(group_number(vm, match_of(a[0]), a[1])));
-}
+Value match_end(Vm& vm, Args& a) { return Value::integer(match_of(a[0])->end(group_number(vm, match_of(a[0]), a[1]))); }
 Value span_of(Vm& vm, const MatchObject* m, uint32_t g) {
   return make_tuple(vm, std::vector<Value>{Value::integer(m->begin(g)), Value::integer(m->end(g))}).take();
 }
@@ -266,16 +259,14 @@ Value match_item(Vm& vm, const Value& self, const Value& key) {
 Value match_repr(Vm& vm, const Value& self) {
   MatchObject* m = match_of(self);
   std::string shown = repr(vm, group_value(vm, m, 0, Value::none()));
-  return str_value(vm, "<re.Match object; span=(" + std::to_string(m->begin(0)) + ", " +
-                           std::to_string(m->end(0)) + "), match=" + shown.substr(0, 50) + ">");
+  return str_value(vm, "<re.Match object; span=(" + std::to_string(m->begin(0)) + ", " + std::to_string(m->end(0)) +
+                           "), match=" + shown.substr(0, 50) + ">");
 }
 int64_t last_group(const Value& v) {
   MatchObject* m = match_of(v);
   return m->registers[m->pattern->program->last_group_register()];
 }
-Value last_index(Vm&, const Value& v) {
-  return last_group(v) > 0 ? Value::integer(last_group(v)) : Value::none();
-}
+Value last_index(Vm&, const Value& v) { return last_group(v) > 0 ? Value::integer(last_group(v)) : Value::none(); }
 Value last_name(Vm& vm, const Value& v) {
   int64_t g = last_group(v);
   if (g <= 0) return Value::none();
@@ -368,7 +359,8 @@ std::shared_ptr<const RegexText> make_text(Vm& vm, const PatternObject* pattern,
     text->subject = {reinterpret_cast<const uint8_t*>(s->text), nullptr, s->length};
     return text;
   }
-  constexpr int64_t kLong = 64, kLongest = 4 << 20;  // characters: shorter ones are quick, longer ones are not to be kept
+  constexpr int64_t kLong = 64,
+                    kLongest = 4 << 20;  // characters: shorter ones are quick, longer ones are not to be kept
   std::shared_ptr<const RegexText>& last = re_state(vm).last_text;
   if (last && last->object.is(value)) return last;
   text->wide.reserve(static_cast<size_t>(s->length));
@@ -387,8 +379,8 @@ Local<MatchObject> find_match(Vm& vm, PatternObject* pattern, const std::shared_
   std::vector<int64_t> registers;
   auto interrupt = [&vm] { vm.hear_stop(); };
   vm.hear_stop();
-  if (start > end || !regex::execute(*pattern->program, text->subject, start, end, mode, not_empty_at,
-                                     interrupt, registers))
+  if (start > end ||
+      !regex::execute(*pattern->program, text->subject, start, end, mode, not_empty_at, interrupt, registers))
     return {};
   Local<MatchObject> match = vm.heap().make<MatchObject>(re_state(vm).match_type);
   match->pattern = Local<PatternObject>(pattern);
@@ -423,8 +415,7 @@ Local<ModuleObject> make_re_module(Vm& vm) {
   state->match_type = make_match_type(vm);
   state->cache = make_dict(vm);
   vm.extension(&kState) = state;
-  vm.extension(&kIteratorType) =
-      std::make_shared<Type*>(make_iterator_type<MatchIterator>(vm, "callable_iterator"));
+  vm.extension(&kIteratorType) = std::make_shared<Type*>(make_iterator_type<MatchIterator>(vm, "callable_iterator"));
   ModuleBuilder m(vm, "_re");
   const char* search = "pattern, string, flags=0";
   m.value("Pattern", Value(state->pattern_type))

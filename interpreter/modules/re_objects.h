@@ -36,9 +36,7 @@ struct MatchObject : Object {
   std::vector<int64_t> registers;
   MatchObject() : Object(Kind::Native) {}
   int64_t begin(uint32_t group) const { return registers[2 * group]; }
-  int64_t end(uint32_t group) const {
-    return registers[2 * group] < 0 ? -1 : registers[2 * group + 1];
-  }
+  int64_t end(uint32_t group) const { return registers[2 * group] < 0 ? -1 : registers[2 * group + 1]; }
 };
 
 // A piece of a replacement: text, or (group >= 0) what a group matched.
@@ -51,7 +49,7 @@ struct TemplatePart {
 struct ReState {
   Type* pattern_type = nullptr;
   Type* match_type = nullptr;
-  Value error;  // the exception class, defined by re.tsc
+  Value error;              // the exception class, defined by re.tsc
   Local<DictObject> cache;  // (type, pattern, flags) -> PatternObject
   // The last longer text beyond ASCII: a program that goes through it match by match has it taken apart once.
   std::shared_ptr<const RegexText> last_text;
@@ -70,8 +68,8 @@ Value group_value(Vm& vm, const MatchObject* match, uint32_t group, const Value&
 std::vector<TemplatePart> parse_template(Vm& vm, const PatternObject* pattern, const Value& text);
 Value expand_template(Vm& vm, const MatchObject* match, const std::vector<TemplatePart>& parts);
 // sub and subn: the new text and the number of replacements.
-std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value& replacement,
-                                     const Value& text, int64_t limit);
+std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value& replacement, const Value& text,
+                                     int64_t limit);
 Value split_text(Vm& vm, PatternObject* pattern, const Value& text, int64_t limit);
 Value find_all(Vm& vm, PatternObject* pattern, const Value& text, int64_t start, int64_t end);
 

@@ -1,6 +1,6 @@
 // re: replacement templates, sub, split, findall.
-#include "interpreter/value/buffer.h"
 #include "interpreter/modules/re_objects.h"
+#include "interpreter/value/buffer.h"
 
 namespace tsc::interp {
 namespace {
@@ -32,8 +32,7 @@ class TemplateReader {
     literal_.clear();
   }
   void add_group(uint32_t number, size_t at) {
-    if (number > pattern_->program->groups)
-      fail("invalid group reference " + std::to_string(number), at);
+    if (number > pattern_->program->groups) fail("invalid group reference " + std::to_string(number), at);
     flush();
     parts_.push_back({"", number});
   }
@@ -64,8 +63,8 @@ class TemplateReader {
     if (first == '0' || (octal_digit(start + 1) && octal_digit(at_) && octal_digit(at_ + 1))) {
       for (int i = 0; i < 2 && octal_digit(at_); ++i) value = value * 8 + static_cast<uint32_t>(text_[at_++] - '0');
       if (value > 0377)
-        fail("octal escape value " + std::string(text_.substr(start, at_ - start)) +
-                 " outside of range 0-0o377", start);
+        fail("octal escape value " + std::string(text_.substr(start, at_ - start)) + " outside of range 0-0o377",
+             start);
       append_utf8(literal_, value);
       return;
     }
@@ -84,8 +83,7 @@ class TemplateReader {
       literal_ += kUnits[known];
       return;
     }
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-      fail(std::string("bad escape \\") + c, start);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) fail(std::string("bad escape \\") + c, start);
     literal_ += '\\';
     literal_ += c;
   }
@@ -114,8 +112,7 @@ std::string raw_text(Vm& vm, const PatternObject* pattern, const Value& v) {
   if (pattern->bytes) {
     return copied_bytes(vm, v);
   }
-  if (!is_kind(v, Kind::Str))
-    raise_type_error(vm, "expected str instance, " + type_name(vm, v) + " found");
+  if (!is_kind(v, Kind::Str)) raise_type_error(vm, "expected str instance, " + type_name(vm, v) + " found");
   return std::string(cast<StrObject>(v)->view());
 }
 
@@ -125,8 +122,7 @@ void each_match(Vm& vm, PatternObject* pattern, const std::shared_ptr<const Rege
                 int64_t end, F f) {
   int64_t at = start, not_empty_at = -1;
   while (at <= end) {
-    Local<MatchObject> match =
-        find_match(vm, pattern, text, at, end, regex::Mode::Search, not_empty_at);
+    Local<MatchObject> match = find_match(vm, pattern, text, at, end, regex::Mode::Search, not_empty_at);
     if (!match || !f(match)) return;
     at = match->end(0);
     not_empty_at = match->begin(0) == at ? at : -1;
@@ -147,8 +143,8 @@ Value expand_template(Vm& vm, const MatchObject* match, const std::vector<Templa
   return text_like(*match->text, out);
 }
 
-std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value& replacement,
-                                     const Value& value, int64_t limit) {
+std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value& replacement, const Value& value,
+                                     int64_t limit) {
   auto text = make_text(vm, pattern, value);
   bool is_text = is_kind(replacement, Kind::Str) || Buffer::is_bytes_like(replacement);
   std::vector<TemplatePart> parts;

@@ -46,16 +46,18 @@ struct CharSet {
   void finish();  // fills `low`
 };
 
+// clang-format off
 enum class NodeKind : uint8_t {
   Empty, Char, Any, Set, Sequence, Alternation, Repeat, Group, Assertion, BackReference, Look, Atomic,
   Conditional,
 };
+// clang-format on
 enum class Greed : uint8_t { Greedy, Lazy, Possessive };
 
 struct Node {
   NodeKind kind = NodeKind::Empty;
-  uint32_t value = 0;   // Char: code point; Group: number (0: none); Set: index; Assertion: letter
-  uint32_t flags = 0;   // in force at this place
+  uint32_t value = 0;                 // Char: code point; Group: number (0: none); Set: index; Assertion: letter
+  uint32_t flags = 0;                 // in force at this place
   uint32_t minimum = 0, maximum = 0;  // Repeat; kUnlimited
   Greed greed = Greed::Greedy;
   bool negated = false, behind = false;  // Look
@@ -75,9 +77,9 @@ struct Tree {
 Tree parse(const std::vector<uint32_t>& pattern, uint32_t flags, bool bytes);
 
 enum class Op : uint8_t {
-  Char,         // a: code point
-  CharFold,     // a: lower-case code point
-  Any,          // all but newline
+  Char,      // a: code point
+  CharFold,  // a: lower-case code point
+  Any,       // all but newline
   AnyAll,
   Set,          // a: index
   Split,        // tries a, then b
@@ -108,8 +110,8 @@ struct Program {
   std::vector<std::string> group_names;  // by number, empty when none
   uint32_t flags = 0;
   bool has_references = false;
-  std::vector<uint32_t> prefix;   // what every match begins with
-  bool has_first = false;         // `first` says how a match may begin (below 256)
+  std::vector<uint32_t> prefix;  // what every match begins with
+  bool has_first = false;        // `first` says how a match may begin (below 256)
   std::bitset<256> first;
   uint32_t last_group_register() const { return 2 * (groups + 1); }
 };
@@ -125,8 +127,7 @@ enum class Mode { Match, FullMatch, Search };
 // Registers of the first match in [start, end), or false. `interrupt` is called now and then and may
 // throw. `not_empty_at`: a match that is empty at this place does not count (-1: none).
 bool execute(const Program& program, const Subject& subject, int64_t start, int64_t end, Mode mode,
-             int64_t not_empty_at, const std::function<void()>& interrupt,
-             std::vector<int64_t>& registers);
+             int64_t not_empty_at, const std::function<void()>& interrupt, std::vector<int64_t>& registers);
 
 // Character classes of str, shared by parser and matcher.
 bool is_word(uint32_t c, bool ascii);

@@ -15,12 +15,16 @@ bool is_digit(uint32_t c, bool ascii) {
 }
 
 bool is_word(uint32_t c, bool ascii) {
-  if (c < 128 || ascii)
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  if (c < 128 || ascii) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_LU: case UTF8PROC_CATEGORY_LL: case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM: case UTF8PROC_CATEGORY_LO: case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL: case UTF8PROC_CATEGORY_NO: return true;
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO: return true;
     default: return false;
   }
 }
@@ -28,9 +32,8 @@ bool is_word(uint32_t c, bool ascii) {
 bool is_space(uint32_t c, bool ascii) {
   if (c == ' ' || (c >= 9 && c <= 13)) return true;
   if (ascii) return false;
-  return (c >= 28 && c <= 31) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-         c == 0x3000;
+  return (c >= 28 && c <= 31) || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||
+         c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 uint32_t fold(uint32_t c, bool ascii) {
@@ -74,8 +77,7 @@ uint32_t Reader::hexadecimal(int64_t start, size_t count) {
                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                             : 16;
-    if (digit == 16)
-      fail("incomplete escape " + text(static_cast<size_t>(start), std::max(at_, begin)), start);
+    if (digit == 16) fail("incomplete escape " + text(static_cast<size_t>(start), std::max(at_, begin)), start);
     value = value * 16 + digit;
     ++at_;
   }
@@ -103,10 +105,16 @@ uint32_t Reader::escaped_unit(uint32_t c, int64_t start, bool in_set) {
     case 'f': return '\f';
     case 'v': return '\v';
     case 'a': return '\a';
-    case 'b': if (in_set) return '\b'; break;
+    case 'b':
+      if (in_set) return '\b';
+      break;
     case 'x': return hexadecimal(start, 2);
-    case 'u': if (!bytes_) return hexadecimal(start, 4); break;
-    case 'N': if (!bytes_) return named_character(start); break;
+    case 'u':
+      if (!bytes_) return hexadecimal(start, 4);
+      break;
+    case 'N':
+      if (!bytes_) return named_character(start);
+      break;
     case 'U':
       if (bytes_) break;
       if (uint32_t value = hexadecimal(start, 8); value <= 0x10ffff) return value;

@@ -28,10 +28,14 @@ Width width_of_children(const Node& node, const std::vector<Width>& groups) {
 
 Width width_of(const Node& node, const std::vector<Width>& groups) {
   switch (node.kind) {
-    case NodeKind::Char: case NodeKind::Any: case NodeKind::Set: return {1, 1};
-    case NodeKind::Sequence: case NodeKind::Group: case NodeKind::Atomic:
-      return width_of_children(node, groups);
-    case NodeKind::Alternation: case NodeKind::Conditional: {
+    case NodeKind::Char:
+    case NodeKind::Any:
+    case NodeKind::Set: return {1, 1};
+    case NodeKind::Sequence:
+    case NodeKind::Group:
+    case NodeKind::Atomic: return width_of_children(node, groups);
+    case NodeKind::Alternation:
+    case NodeKind::Conditional: {
       Width all{kAnyWidth, 0};
       for (const auto& child : node.children) {
         Width w = width_of(*child, groups);
@@ -45,8 +49,7 @@ Width width_of(const Node& node, const std::vector<Width>& groups) {
       uint64_t most = node.maximum == kUnlimited && w.high ? kAnyWidth : w.high * node.maximum;
       return {w.low * node.minimum, std::min(kAnyWidth, most)};
     }
-    case NodeKind::BackReference:
-      return node.value < groups.size() ? groups[node.value] : Width{0, kAnyWidth};
+    case NodeKind::BackReference: return node.value < groups.size() ? groups[node.value] : Width{0, kAnyWidth};
     default: return {};
   }
 }
@@ -104,7 +107,9 @@ class Compiler {
   void emit(const Node& node) {
     switch (node.kind) {
       case NodeKind::Empty: break;
-      case NodeKind::Char: case NodeKind::Any: case NodeKind::Set: emit_unit(node); break;
+      case NodeKind::Char:
+      case NodeKind::Any:
+      case NodeKind::Set: emit_unit(node); break;
       case NodeKind::Sequence:
         for (const auto& child : node.children) emit(*child);
         break;
@@ -153,8 +158,7 @@ class Compiler {
     uint32_t behind = 0;
     if (node.behind) {
       Width w = width_of_children(node, widths_);
-      if (w.low != w.high || w.high >= kAnyWidth)
-        throw PatternError{"look-behind requires fixed-width pattern", -1};
+      if (w.low != w.high || w.high >= kAnyWidth) throw PatternError{"look-behind requires fixed-width pattern", -1};
       behind = static_cast<uint32_t>(w.low) + 1;
     }
     uint32_t at = add(Op::Look, 0, node.negated, behind);
@@ -222,7 +226,9 @@ class Compiler {
         return false;
       case NodeKind::Set: first |= tree_.sets[node.value].low; return false;
       case NodeKind::Any: first.set(); return false;
-      case NodeKind::Sequence: case NodeKind::Group: case NodeKind::Atomic:
+      case NodeKind::Sequence:
+      case NodeKind::Group:
+      case NodeKind::Atomic:
         for (const auto& child : node.children)
           if (!first_units(*child, first)) return false;
         return true;
@@ -232,7 +238,8 @@ class Compiler {
         return empty;
       }
       case NodeKind::Repeat: return first_units(*node.children[0], first) || node.minimum == 0;
-      case NodeKind::BackReference: case NodeKind::Conditional: first.set(); return true;
+      case NodeKind::BackReference:
+      case NodeKind::Conditional: first.set(); return true;
       default: return true;
     }
   }

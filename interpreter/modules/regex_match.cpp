@@ -11,11 +11,11 @@ namespace {
 // What a failure finds on the stack, latest first.
 struct Choice {
   enum class Kind : uint8_t {
-    Resume,    // go on at pc, position
-    Restore,   // register `pc` had the value `position`
-    Greedy,    // a Repeat at pc may give units back: position down to `limit`
-    Lazy,      // a Repeat at pc may take one more unit: from position, up to `limit`
-    Failed,    // everything tried since failed: remember (pc, position)
+    Resume,   // go on at pc, position
+    Restore,  // register `pc` had the value `position`
+    Greedy,   // a Repeat at pc may give units back: position down to `limit`
+    Lazy,     // a Repeat at pc may take one more unit: from position, up to `limit`
+    Failed,   // everything tried since failed: remember (pc, position)
   };
   Kind kind;
   uint32_t pc;
@@ -38,7 +38,8 @@ class Matcher {
   // Steps of any kind; now and then a stop is heard.
   void work(uint64_t steps) {
     steps_ += steps;
-    if (steps_ < next_interrupt_) [[likely]] return;
+    if (steps_ < next_interrupt_) [[likely]]
+      return;
     next_interrupt_ = steps_ + kStepsBetweenInterrupts;
     interrupt_();
   }
@@ -103,8 +104,8 @@ class Matcher {
     for (;;) {
       if (pc != kFail) pc = step(pc, position);
       if (pc == kAccept) {
-        bool good = !whole || ((!full_ || position == end_) &&
-                               (position != not_empty_at_ || registers_[0] != position));
+        bool good =
+            !whole || ((!full_ || position == end_) && (position != not_empty_at_ || registers_[0] != position));
         if (good) return keep_restores(base), position;
         pc = kFail;
       }
@@ -122,8 +123,7 @@ class Matcher {
   }
   void undo(size_t base) {
     while (stack_.size() > base) {
-      if (stack_.back().kind == Choice::Kind::Restore)
-        registers_[stack_.back().pc] = stack_.back().position;
+      if (stack_.back().kind == Choice::Kind::Restore) registers_[stack_.back().pc] = stack_.back().position;
       stack_.pop_back();
     }
   }
@@ -133,9 +133,7 @@ class Matcher {
     while (stack_.size() > base) {
       Choice& top = stack_.back();
       switch (top.kind) {
-        case Choice::Kind::Restore:
-          registers_[top.pc] = top.position;
-          break;
+        case Choice::Kind::Restore: registers_[top.pc] = top.position; break;
         case Choice::Kind::Failed:
           if (!failed_.empty()) failed_[state(top.pc, top.position)] = true;
           break;
@@ -192,7 +190,11 @@ class Matcher {
     for (;;) {
       const Instruction& i = program_.code[pc];
       switch (i.op) {
-        case Op::Char: case Op::CharFold: case Op::Any: case Op::AnyAll: case Op::Set:
+        case Op::Char:
+        case Op::CharFold:
+        case Op::Any:
+        case Op::AnyAll:
+        case Op::Set:
           if (!fits(i, position)) return kFail;
           ++position;
           ++pc;
@@ -208,7 +210,10 @@ class Matcher {
           if (i.a & 1) set_register(program_.last_group_register(), i.a / 2);
           ++pc;
           break;
-        case Op::LoopEnter: set_register(i.a, position); ++pc; break;
+        case Op::LoopEnter:
+          set_register(i.a, position);
+          ++pc;
+          break;
         case Op::LoopCheck: pc = registers_[i.a] == position ? i.b : pc + 1; break;
         case Op::Repeat:
           if (!repeat(pc, position)) return kFail;
@@ -234,8 +239,7 @@ class Matcher {
     if (position - start < static_cast<int64_t>(i.c)) return false;
     if (greed == Greed::Greedy && position > start + i.c)
       stack_.push_back({Choice::Kind::Greedy, pc, position, start + i.c});
-    else if (greed == Greed::Lazy && most > i.c)
-      stack_.push_back({Choice::Kind::Lazy, pc, position, most - i.c});
+    else if (greed == Greed::Lazy && most > i.c) stack_.push_back({Choice::Kind::Lazy, pc, position, most - i.c});
     return true;
   }
   uint32_t rare(uint32_t pc, int64_t& position) {
@@ -326,9 +330,8 @@ int64_t next_start(const Program& program, const Unit* text, int64_t at, int64_t
 }
 
 template <class Unit>
-bool execute_on(const Program& program, const Unit* text, int64_t length, int64_t start, int64_t end,
-                Mode mode, int64_t not_empty_at, const std::function<void()>& interrupt,
-                std::vector<int64_t>& registers) {
+bool execute_on(const Program& program, const Unit* text, int64_t length, int64_t start, int64_t end, Mode mode,
+                int64_t not_empty_at, const std::function<void()>& interrupt, std::vector<int64_t>& registers) {
   Matcher<Unit> matcher(program, text, length, end, mode == Mode::FullMatch, interrupt, registers);
   if (mode != Mode::Search) return matcher.match_at(start, not_empty_at);
   for (int64_t at = start; at <= end; ++at) {
@@ -343,13 +346,10 @@ bool execute_on(const Program& program, const Unit* text, int64_t length, int64_
 }  // namespace
 
 bool execute(const Program& program, const Subject& subject, int64_t start, int64_t end, Mode mode,
-             int64_t not_empty_at, const std::function<void()>& interrupt,
-             std::vector<int64_t>& registers) {
+             int64_t not_empty_at, const std::function<void()>& interrupt, std::vector<int64_t>& registers) {
   if (subject.wide)
-    return execute_on(program, subject.wide, subject.length, start, end, mode, not_empty_at, interrupt,
-                      registers);
-  return execute_on(program, subject.narrow, subject.length, start, end, mode, not_empty_at, interrupt,
-                    registers);
+    return execute_on(program, subject.wide, subject.length, start, end, mode, not_empty_at, interrupt, registers);
+  return execute_on(program, subject.narrow, subject.length, start, end, mode, not_empty_at, interrupt, registers);
 }
 
 }  // namespace tsc::interp::regex

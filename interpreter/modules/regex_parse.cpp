@@ -79,8 +79,7 @@ class Parser : public Reader {
     };
     minimum = number(low, 0);
     maximum = number(high, kUnlimited);
-    if (maximum < minimum)
-      fail("min repeat greater than max repeat", static_cast<int64_t>(start) + 1);
+    if (maximum < minimum) fail("min repeat greater than max repeat", static_cast<int64_t>(start) + 1);
     return true;
   }
 
@@ -125,9 +124,9 @@ class Parser : public Reader {
       case '(': return group(start);
       case '[': return set(start);
       case '\\': return escape(start);
-      case '*': case '+': case '?':
-        (void)first;
-        fail("nothing to repeat", start);
+      case '*':
+      case '+':
+      case '?': (void)first; fail("nothing to repeat", start);
       case '{': {
         --at_;
         uint32_t low, high;
@@ -193,8 +192,7 @@ class Parser : public Reader {
   std::unique_ptr<Node> escape(int64_t start) {
     if (at_end()) fail("bad escape (end of pattern)", start);
     uint32_t c = next();
-    if (c < 128 && std::string_view("dDwWsS").find(static_cast<char>(c)) != std::string_view::npos)
-      return category(c);
+    if (c < 128 && std::string_view("dDwWsS").find(static_cast<char>(c)) != std::string_view::npos) return category(c);
     if (c == 'A' || c == 'b' || c == 'B') return make(NodeKind::Assertion, c);
     if (c == 'Z') return make(NodeKind::Assertion, 'Z');
     if (c >= '1' && c <= '9') {
@@ -209,8 +207,8 @@ class Parser : public Reader {
     value = first - '0';
     if (at_end() || !is_digit(peek(), true)) return false;
     uint32_t second = peek();
-    bool octal = first < '8' && second < '8' && at_ + 1 < pattern_.size() &&
-                 pattern_[at_ + 1] >= '0' && pattern_[at_ + 1] < '8';
+    bool octal =
+        first < '8' && second < '8' && at_ + 1 < pattern_.size() && pattern_[at_ + 1] >= '0' && pattern_[at_ + 1] < '8';
     ++at_;
     if (octal) {
       value = (value * 8 + (second - '0')) * 8 + (next() - '0');
@@ -223,9 +221,9 @@ class Parser : public Reader {
   }
   std::unique_ptr<Node> reference(uint32_t number, int64_t start) {
     if (number > tree_.groups || open_[number])
-      fail(number > tree_.groups ? "invalid group reference " + std::to_string(number)
-                                 : "cannot refer to an open group",
-           number > tree_.groups ? start + 1 : start);
+      fail(
+          number > tree_.groups ? "invalid group reference " + std::to_string(number) : "cannot refer to an open group",
+          number > tree_.groups ? start + 1 : start);
     tree_.has_references = true;
     return make(NodeKind::BackReference, number);
   }
@@ -242,8 +240,8 @@ class Parser : public Reader {
     if (!name.empty()) {
       auto [known, added] = tree_.names.emplace(name, number);
       if (!added)
-        fail("redefinition of group name '" + name + "' as group " + std::to_string(number) +
-                 "; was group " + std::to_string(known->second),
+        fail("redefinition of group name '" + name + "' as group " + std::to_string(number) + "; was group " +
+                 std::to_string(known->second),
              place() - static_cast<int64_t>(name.size()) - 1);
     }
     auto node = make(NodeKind::Group, number);
@@ -348,7 +346,7 @@ class Parser : public Reader {
   std::unique_ptr<Node> inline_flags(int64_t start) {
     uint32_t on = 0, off = 0;
     bool negative = false;
-    for (;; ) {
+    for (;;) {
       if (at_end()) fail("missing -, : or )", place());
       uint32_t c = next();
       if (c == ')') {
@@ -363,8 +361,9 @@ class Parser : public Reader {
         continue;
       }
       uint32_t flag = flag_of(c);
-      if (!flag) fail(on || off || negative ? "unknown flag" : "unknown extension ?" + text(at_ - 1, at_),
-                      on || off || negative ? place() - 1 : start + 1);
+      if (!flag)
+        fail(on || off || negative ? "unknown flag" : "unknown extension ?" + text(at_ - 1, at_),
+             on || off || negative ? place() - 1 : start + 1);
       (negative ? off : on) |= flag;
     }
     uint32_t saved = flags_;

@@ -48,8 +48,7 @@ Value caller(Vm& vm, Args& a) {
   if (!frame) return Value::none();
   const lang::CodeObject& code = *frame->code->code;
   Value module = dict_get(vm, frame->globals, "__name__");
-  return make_tuple(vm, std::vector<Value>{str_value(vm, code.file()),
-                                           Value::integer(code.line_of(frame->pc)),
+  return make_tuple(vm, std::vector<Value>{str_value(vm, code.file()), Value::integer(code.line_of(frame->pc)),
                                            str_value(vm, code.name), module ? module : Value::none()})
       .take();
 }
@@ -58,10 +57,8 @@ Value stack(Vm& vm, Args&) {
   std::vector<Value> places;
   for (Frame* frame = vm.current_frame(); frame; frame = frame->caller()) {
     TracebackEntry entry{frame->code->code, frame->pc};
-    places.push_back(make_tuple(vm, std::vector<Value>{str_value(vm, entry.file()),
-                                                       Value::integer(entry.line()),
-                                                       str_value(vm, entry.name()),
-                                                       str_value(vm, entry.source_line())})
+    places.push_back(make_tuple(vm, std::vector<Value>{str_value(vm, entry.file()), Value::integer(entry.line()),
+                                                       str_value(vm, entry.name()), str_value(vm, entry.source_line())})
                          .take());
   }
   std::reverse(places.begin(), places.end());
@@ -86,12 +83,9 @@ Value parameters(Vm& vm, Args& a) {
   const lang::ParameterList& list = function->code->code->parameters;
   std::vector<Value> names;
   for (const std::string& name : list.names) names.push_back(str_value(vm, name));
-  return make_tuple(vm, std::vector<Value>{make_tuple(vm, names).take(),
-                                           Value::integer(list.positional_only),
-                                           Value::integer(list.positional),
-                                           Value::integer(list.keyword_only),
-                                           Value::boolean(list.has_varargs),
-                                           Value::boolean(list.has_varkwargs)})
+  return make_tuple(vm, std::vector<Value>{make_tuple(vm, names).take(), Value::integer(list.positional_only),
+                                           Value::integer(list.positional), Value::integer(list.keyword_only),
+                                           Value::boolean(list.has_varargs), Value::boolean(list.has_varkwargs)})
       .take();
 }
 
@@ -117,8 +111,8 @@ Value file_text(Vm& vm, Args& a) {
   return code && code->code->source ? str_value(vm, code->code->source->text()) : Value::none();
 }
 
-// annotations(object): those of a function, a class alone, a module or a namespace, in a dict of their own; the text of one that cannot
-// be evaluated stands for it.
+// annotations(object): those of a function, a class alone, a module or a namespace, in a dict of their own; the text of
+// one that cannot be evaluated stands for it.
 Value annotations(Vm& vm, Args& a) { return readable_annotations(vm, a[0]).take(); }
 
 // share_annotations(to, from): False where one is no script function.

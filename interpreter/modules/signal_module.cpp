@@ -1,5 +1,5 @@
-// _signal: handlers of the script for signals of the process. What the system calls only marks the signal; the handler runs
-// where the main thread looks for interrupts, as in Python.
+// _signal: handlers of the script for signals of the process. What the system calls only marks the signal; the handler
+// runs where the main thread looks for interrupts, as in Python.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -33,9 +33,9 @@ void on_signal(int number) {
 
 struct Signals {
   struct One {
-    Value handler;               // Undefined: what the process began with
+    Value handler;  // Undefined: what the process began with
     bool is_changed = false;
-    struct sigaction before {};  // while it is changed
+    struct sigaction before{};  // while it is changed
   };
   std::array<One, kSignals> all;
 };
@@ -50,7 +50,9 @@ Signals& signals_of(Vm& vm) {
 void need_signals(Vm& vm, const char* what) {
   if (!vm.config().owns_signals)
     raise(vm, vm.exceptions().PermissionError,
-          std::string(what) + " needs signals of the process, which belong to the host (the option signals when embedded, no --sandbox on the command line)");
+          std::string(what) +
+              " needs signals of the process, which belong to the host (the option signals when embedded, no --sandbox "
+              "on the command line)");
 }
 
 int signal_number(Vm& vm, const Value& v) {
@@ -63,7 +65,7 @@ constexpr int64_t kDefault = 0, kIgnore = 1;
 
 // What the script sees as the handler of a signal it has not changed: the default, ignored, or None.
 Value first_handler(int number) {
-  struct sigaction now {};
+  struct sigaction now{};
   if (sigaction(number, nullptr, &now) != 0) return Value::none();
   if (now.sa_handler == SIG_DFL) return Value::integer(kDefault);
   if (now.sa_handler == SIG_IGN) return Value::integer(kIgnore);
@@ -76,14 +78,15 @@ Value set(Vm& vm, Args& a) {
   if (!vm.threads().is_main()) raise_value_error(vm, "signal only works in main thread of the main interpreter");
   const int number = signal_number(vm, a[0]);
   if (Vm* other = g_vm; other && other != &vm)
-    raise(vm, vm.exceptions().RuntimeError, "another engine of this process has the signals: one alone can have handlers for them");
+    raise(vm, vm.exceptions().RuntimeError,
+          "another engine of this process has the signals: one alone can have handlers for them");
   Signals::One& one = signals_of(vm).all[static_cast<size_t>(number)];
-  struct sigaction action {};
+  struct sigaction action{};
   sigemptyset(&action.sa_mask);
   action.sa_handler = a[1].is_int() ? (a[1].as_int() == kIgnore ? SIG_IGN : SIG_DFL) : on_signal;
   g_vm = &vm;
   const bool gives_back = a[1].is_none();
-  struct sigaction before {};
+  struct sigaction before{};
   if (sigaction(number, gives_back && one.is_changed ? &one.before : gives_back ? nullptr : &action, &before) != 0)
     raise_errno(vm);
   if (!one.is_changed) one.before = before;
@@ -117,7 +120,8 @@ timeval timeval_of(double seconds) {
   return t;
 }
 Value pair_of(Vm& vm, const itimerval& timer) {
-  return make_tuple(vm, std::vector<Value>{Value::real(seconds_of(timer.it_value)), Value::real(seconds_of(timer.it_interval))})
+  return make_tuple(vm, std::vector<Value>{Value::real(seconds_of(timer.it_value)),
+                                           Value::real(seconds_of(timer.it_interval))})
       .take();
 }
 Value set_timer(Vm& vm, Args& a) {

@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/vm/big_numbers.h"
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/surrogates.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/threads.h"
@@ -28,8 +28,7 @@ namespace {
 
 double seconds(std::chrono::nanoseconds d) { return std::chrono::duration<double>(d).count(); }
 void need_clock(Vm& vm, Args& a) {
-  if (!vm.config().grants.has(Grant::Clock))
-    check_grant(vm, Grant::Clock, "time." + a.callee->name + "()");
+  if (!vm.config().grants.has(Grant::Clock)) check_grant(vm, Grant::Clock, "time." + a.callee->name + "()");
 }
 Value wall(Vm& vm, Args& a) {
   need_clock(vm, a);
@@ -37,8 +36,7 @@ Value wall(Vm& vm, Args& a) {
 }
 Value wall_ns(Vm& vm, Args& a) {
   need_clock(vm, a);
-  return Value::integer(
-      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+  return Value::integer(std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 Value monotonic(Vm& vm, Args& a) {
   need_clock(vm, a);
@@ -46,8 +44,7 @@ Value monotonic(Vm& vm, Args& a) {
 }
 Value monotonic_ns(Vm& vm, Args& a) {
   need_clock(vm, a);
-  return Value::integer(
-      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return Value::integer(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 Value process_time(Vm& vm, Args& a) {
   need_clock(vm, a);
@@ -55,10 +52,9 @@ Value process_time(Vm& vm, Args& a) {
 }
 Value sleep(Vm& vm, Args& a) {
   need_clock(vm, a);
-  const bool number = a[0].is_float() || is_integer_like(a[0]) || is_kind(a[0], Kind::BoxedNumber) ||
-                      type_of(vm, a[0])->slots.to_index;
-  if (!number)
-    raise_type_error(vm, "'" + type_name(vm, a[0]) + "' object cannot be interpreted as an integer");
+  const bool number =
+      a[0].is_float() || is_integer_like(a[0]) || is_kind(a[0], Kind::BoxedNumber) || type_of(vm, a[0])->slots.to_index;
+  if (!number) raise_type_error(vm, "'" + type_name(vm, a[0]) + "' object cannot be interpreted as an integer");
   double s = to_double(vm, a[0]);
   if (!(s >= 0)) raise_value_error(vm, "sleep length must be non-negative");
   wait_in_slices(vm, moment_after(s), [](int64_t nanoseconds) {
@@ -70,8 +66,8 @@ Value sleep(Vm& vm, Args& a) {
 // (year, month, day, hour, minute, second, weekday, day of the year, is_dst, zone, offset)
 Value broken_down(Vm& vm, const std::tm& t) {
   std::vector<Value> parts;
-  for (int part : {t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
-                   (t.tm_wday + 6) % 7, t.tm_yday + 1, t.tm_isdst})
+  for (int part : {t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (t.tm_wday + 6) % 7,
+                   t.tm_yday + 1, t.tm_isdst})
     parts.push_back(Value::integer(part));
   parts.push_back(str_value(vm, t.tm_zone ? t.tm_zone : ""));
   parts.push_back(Value::integer(t.tm_gmtoff));
@@ -84,7 +80,8 @@ std::time_t seconds_argument(Vm& vm, Args& a) {
 Value localtime_(Vm& vm, Args& a) {
   std::time_t when = seconds_argument(vm, a);
   std::tm parts{};
-  if (!localtime_r(&when, &parts)) raise(vm, vm.exceptions().OverflowError, "timestamp out of range for platform time_t");
+  if (!localtime_r(&when, &parts))
+    raise(vm, vm.exceptions().OverflowError, "timestamp out of range for platform time_t");
   return broken_down(vm, parts);
 }
 Value gmtime_(Vm& vm, Args& a) {
@@ -134,8 +131,8 @@ Value setrecursionlimit(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[0]);
   if (n < 1) raise_value_error(vm, "recursion limit must be greater or equal than 1");
   if (n > vm.config().largest_recursion_limit)
-    raise_value_error(vm, "the recursion limit cannot be more than " +
-                              std::to_string(vm.config().largest_recursion_limit) + " here");
+    raise_value_error(
+        vm, "the recursion limit cannot be more than " + std::to_string(vm.config().largest_recursion_limit) + " here");
   vm.config().recursion_limit = static_cast<uint32_t>(n);
   return Value::none();
 }
@@ -176,9 +173,7 @@ ExceptionObject* exception_argument(Vm& vm, Args& a) {
   if (!is_kind(a[0], Kind::Exception)) raise_type_error(vm, "an exception is needed");
   return cast<ExceptionObject>(a[0]);
 }
-Value format_exception(Vm& vm, Args& a) {
-  return str_value(vm, render_traceback(vm, exception_argument(vm, a)));
-}
+Value format_exception(Vm& vm, Args& a) { return str_value(vm, render_traceback(vm, exception_argument(vm, a))); }
 Value format_exception_only(Vm& vm, Args& a) {
   Local<ListObject> lines = make_list(vm);
   for (const std::string& line : exception_only(vm, exception_argument(vm, a)))
@@ -320,8 +315,7 @@ Value getdigits(Vm& vm, Args&) { return Value::integer(most_digits(vm)); }
 Value setdigits(Vm& vm, Args& a) {
   constexpr int64_t kLeast = 640;
   const int64_t most = to_index(vm, a[0]);
-  if (most != 0 && most < kLeast)
-    raise_value_error(vm, "maxdigits must be 0 or larger than " + std::to_string(kLeast));
+  if (most != 0 && most < kLeast) raise_value_error(vm, "maxdigits must be 0 or larger than " + std::to_string(kLeast));
   most_digits(vm) = most;
   return Value::none();
 }

@@ -167,7 +167,9 @@ Value is_alive(Vm& vm, Args& a) {
   return Value::boolean(vm.threads().is_alive(static_cast<uint64_t>(to_index(vm, a[0]))));
 }
 Value is_main(Vm& vm, Args&) { return Value::boolean(vm.threads().is_main()); }
-Value interrupt_main(Vm& vm, Args& a) { return pretend_signal(vm, static_cast<int>(to_index(vm, a[0]))), Value::none(); }
+Value interrupt_main(Vm& vm, Args& a) {
+  return pretend_signal(vm, static_cast<int>(to_index(vm, a[0]))), Value::none();
+}
 Value exit_thread(Vm& vm, Args&) {
   throw ScriptException(make_exception(vm, vm.exceptions().SystemExit, std::span<const Value>()));
 }

@@ -97,7 +97,8 @@ Value over_float(Vm& vm, Wide total, double divisor) {
   if (ratio.mantissa < 0) total = -total, ratio.mantissa = -ratio.mantissa;
   if (ratio.mantissa == 0) raise(vm, vm.exceptions().ZeroDivisionError, "integer division or modulo by zero");
   if (ratio.exponent < 0 ? !shift_left(total, -ratio.exponent) : false) too_large(vm);
-  if (ratio.exponent > 0 && (ratio.exponent > 70 || !shift_left(ratio.mantissa, ratio.exponent))) return make_duration(vm, 0);
+  if (ratio.exponent > 0 && (ratio.exponent > 70 || !shift_left(ratio.mantissa, ratio.exponent)))
+    return make_duration(vm, 0);
   return make_duration(vm, divide_half_even(total, ratio.mantissa));
 }
 
@@ -139,15 +140,15 @@ Value delta_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, b
       return number.is_float() ? times_float(vm, total, number.as_float()) : times_whole(vm, total, number);
     case BinaryOp::TrueDiv:
       return number.is_float() ? over_float(vm, total, number.as_float()) : over_whole(vm, total, number, false);
-    case BinaryOp::FloorDiv:
-      return number.is_float() ? vm.not_implemented() : over_whole(vm, total, number, true);
+    case BinaryOp::FloorDiv: return number.is_float() ? vm.not_implemented() : over_whole(vm, total, number, true);
     default: return vm.not_implemented();
   }
 }
 
 Value divmod_(Vm& vm, Args& a) {
   if (!is_duration(vm, a[1])) return vm.not_implemented();
-  const Value parts[] = {between_durations(vm, BinaryOp::FloorDiv, a[0], a[1]), between_durations(vm, BinaryOp::Mod, a[0], a[1])};
+  const Value parts[] = {between_durations(vm, BinaryOp::FloorDiv, a[0], a[1]),
+                         between_durations(vm, BinaryOp::Mod, a[0], a[1])};
   return make_tuple(vm, parts).take();
 }
 
@@ -203,7 +204,8 @@ void add_part(Vm& vm, Sum& sum, const Value& given, int i) {
   const Value value = is_kind(given, Kind::BoxedNumber) ? unboxed_number(given) : given;
   if (value.is_float()) return add_float(vm, sum, value.as_float(), kUnits[i]);
   if (!is_whole(value))
-    raise_type_error(vm, std::string("unsupported type for timedelta ") + kNames[i] + " component: " + type_name(vm, given));
+    raise_type_error(
+        vm, std::string("unsupported type for timedelta ") + kNames[i] + " component: " + type_name(vm, given));
   Wide n;
   if (!to_wide(value, n) || n > Wide{1} << 80 || n < -(Wide{1} << 80)) too_large(vm);
   sum.total += n * kUnits[i];
@@ -211,10 +213,8 @@ void add_part(Vm& vm, Sum& sum, const Value& given, int i) {
 
 Value construct_delta(Vm& vm, Type* type, Args& args) {
   Value parts[7];
-  if (args.keyword_count == 0 && args.count <= 7)
-    std::copy(args.positional, args.positional + args.count, parts);
-  else
-    bind_names(vm, {kNames, 0, 7, true}, args, parts);
+  if (args.keyword_count == 0 && args.count <= 7) std::copy(args.positional, args.positional + args.count, parts);
+  else bind_names(vm, {kNames, 0, 7, true}, args, parts);
   Sum sum;
   for (const int i : {2, 3, 1, 4, 5, 0, 6})
     if (!parts[i].is_undefined()) add_part(vm, sum, parts[i], i);
@@ -258,9 +258,7 @@ Value get_days(Vm&, const Value& v) { return Value::integer(duration_of(v)->days
 Value get_seconds(Vm&, const Value& v) { return Value::integer(duration_of(v)->seconds); }
 Value get_microseconds(Vm&, const Value& v) { return Value::integer(duration_of(v)->microseconds); }
 Value get_total(Vm& vm, const Value& v) { return wide_value(vm, duration_of(v)->total()); }
-Value total_seconds(Vm& vm, Args& a) {
-  return ratio(vm, duration_of(a[0])->total(), 1'000'000);
-}
+Value total_seconds(Vm& vm, Args& a) { return ratio(vm, duration_of(a[0])->total(), 1'000'000); }
 Value reduce(Vm& vm, Args& a) {
   const Duration* d = duration_of(a[0]);
   const Value parts[] = {Value::integer(d->days), Value::integer(d->seconds), Value::integer(d->microseconds)};

@@ -30,8 +30,8 @@ Value mirrored(Vm& vm, Args& a) {
 }
 Value bidirectional(Vm& vm, Args& a) {
   // In the order of utf8proc_bidi_class_t.
-  constexpr const char* kNames[] = {"",   "L",  "LRE", "LRO", "R",  "AL", "RLE", "RLO", "PDF", "EN",  "ES", "ET",
-                                    "AN", "CS", "NSM", "BN",  "B",  "S",  "WS",  "ON",  "LRI", "RLI", "FSI", "PDI"};
+  constexpr const char* kNames[] = {"",   "L",  "LRE", "LRO", "R", "AL", "RLE", "RLO", "PDF", "EN",  "ES",  "ET",
+                                    "AN", "CS", "NSM", "BN",  "B", "S",  "WS",  "ON",  "LRI", "RLI", "FSI", "PDI"};
   const auto bidi = utf8proc_get_property(character(vm, a[0], "bidirectional() argument"))->bidi_class;
   return str_value(vm, kNames[bidi]);
 }
@@ -51,9 +51,9 @@ Value normalize(Vm& vm, Args& a) {
       text, [&](uint32_t half) { append_utf8(result, half); },
       [&](std::string_view piece) {
         utf8proc_uint8_t* made = nullptr;
-        const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(piece.data()),
-                                         static_cast<utf8proc_ssize_t>(piece.size()), &made,
-                                         static_cast<utf8proc_option_t>(options));
+        const auto length =
+            utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(piece.data()),
+                         static_cast<utf8proc_ssize_t>(piece.size()), &made, static_cast<utf8proc_option_t>(options));
         if (length < 0) raise_value_error(vm, utf8proc_errmsg(length));
         result.append(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
         std::free(made);
@@ -63,7 +63,8 @@ Value normalize(Vm& vm, Args& a) {
 
 void need_names(Vm& vm) {
   if (!lang::has_character_names())
-    raise(vm, vm.exceptions().NotImplementedError, "this build has no names of characters: Debian's package unicode-data was missing");
+    raise(vm, vm.exceptions().NotImplementedError,
+          "this build has no names of characters: Debian's package unicode-data was missing");
 }
 
 // name(chr): None where it has none.
@@ -78,8 +79,7 @@ Value lookup(Vm& vm, Args& a) {
   need_names(vm);
   const auto one = lang::character_named(wanted);
   const std::vector<uint32_t> characters = one ? std::vector<uint32_t>{*one} : lang::sequence_named(wanted);
-  if (characters.empty())
-    raise(vm, vm.exceptions().KeyError, "undefined character name '" + std::string(wanted) + "'");
+  if (characters.empty()) raise(vm, vm.exceptions().KeyError, "undefined character name '" + std::string(wanted) + "'");
   std::string text;
   for (uint32_t c : characters) append_utf8(text, c);
   return str_value(vm, text);

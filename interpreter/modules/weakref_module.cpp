@@ -52,8 +52,8 @@ Value target_of(const Value& v) {
 
 Value reference_construct(Vm& vm, Type* type, Args& args) {
   if (args.count < 1 || args.count > 2)
-    raise_type_error(vm, std::string("__new__ expected at ") + (args.count < 1 ? "least 1" : "most 2") +
-                             " argument" + (args.count < 1 ? "" : "s") + ", got " + std::to_string(args.count));
+    raise_type_error(vm, std::string("__new__ expected at ") + (args.count < 1 ? "least 1" : "most 2") + " argument" +
+                             (args.count < 1 ? "" : "s") + ", got " + std::to_string(args.count));
   return refer(vm, type, args[0], args.count > 1 ? args[1] : Value());
 }
 Value reference_init(Vm&, Args&) { return Value::none(); }
@@ -137,7 +137,9 @@ Value behind(Vm& vm, const Value& v) {
 }
 
 void set_proxy_slots(TypeSlots& s) {
-  s.get_attribute = [](Vm& vm, const Value& self, StrObject* name) { return find_attribute(vm, behind(vm, self), name); };
+  s.get_attribute = [](Vm& vm, const Value& self, StrObject* name) {
+    return find_attribute(vm, behind(vm, self), name);
+  };
   s.set_attribute = [](Vm& vm, const Value& self, StrObject* name, const Value& value) {
     set_attribute(vm, behind(vm, self), name, value);
   };
@@ -173,8 +175,8 @@ void set_proxy_slots(TypeSlots& s) {
   };
   s.repr = [](Vm& vm, const Value& self) {
     const Value target = target_of(self);
-    const std::string of = target ? type_name(vm, target) + " at " + address_of(target.object())
-                                  : "NoneType at " + address_of(nullptr);
+    const std::string of =
+        target ? type_name(vm, target) + " at " + address_of(target.object()) : "NoneType at " + address_of(nullptr);
     return str_value(vm, "<weakproxy at " + address_of(self.object()) + " to " + of + ">");
   };
   s.to_str = [](Vm& vm, const Value& self) { return str_value(vm, to_string(vm, behind(vm, self))); };
@@ -184,8 +186,7 @@ Type* make_proxy_type(Vm& vm, const char* name, bool callable) {
   TypeBuilder type(vm, name, Kind::Native);
   make_life_cycle(type);
   set_proxy_slots(type.slots());
-  if (callable)
-    type.slots().call = [](Vm& v, const Value& self, Args& args) { return call(v, behind(v, self), args); };
+  if (callable) type.slots().call = [](Vm& v, const Value& self, Args& args) { return call(v, behind(v, self), args); };
   type.module("weakref");
   Type* made = type.finish();
   made->slots.hash = nullptr;
@@ -205,7 +206,8 @@ Value make_proxy(Vm& vm, Args& a) {
 Value list_references(Vm& vm, Args& a) {
   Local<ListObject> list = make_list(vm);
   if (!a[0].is_object()) return list.take();
-  for (WeakReference* r = newest_reference(vm, a[0].object()); r; r = r->older) list->items.insert(list->items.begin(), Value(r));
+  for (WeakReference* r = newest_reference(vm, a[0].object()); r; r = r->older)
+    list->items.insert(list->items.begin(), Value(r));
   return list.take();
 }
 Value count_references(Vm& vm, Args& a) {

@@ -1,8 +1,10 @@
-// _yaml: the tokens and the events of YAML texts, by libyaml. What they mean is the package yaml's to say, which also writes.
+// _yaml: the tokens and the events of YAML texts, by libyaml. What they mean is the package yaml's to say, which also
+// writes.
 //
-// A token and an event is a tuple: libyaml's number of its type, where it begins and ends (index, line and column each, counted
-// in characters from 0), then what it holds. A text that is wrong ends with a tuple that begins with 0: the error's number,
-// context, the context's place, problem, the problem's place and the type of the token that the parser did not expect.
+// A token and an event is a tuple: libyaml's number of its type, where it begins and ends (index, line and column each,
+// counted in characters from 0), then what it holds. A text that is wrong ends with a tuple that begins with 0: the
+// error's number, context, the context's place, problem, the problem's place and the type of the token that the parser
+// did not expect.
 #include <yaml.h>
 
 #include <vector>

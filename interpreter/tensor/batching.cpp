@@ -14,13 +14,8 @@ class BatchRule {
  public:
   BatchRule(Vm& vm, int level, Op op, std::span<TensorObject* const> tensors, std::span<const Scalar> scalars,
             const OpAttributes& attributes)
-      : vm_(vm),
-        level_(level),
-        size_(autograd_state(vm).levels.at(static_cast<size_t>(level - 1)).size),
-        op_(op),
-        tensors_(tensors.begin(), tensors.end()),
-        scalars_(scalars.begin(), scalars.end()),
-        attributes_(attributes) {}
+      : vm_(vm), level_(level), size_(autograd_state(vm).levels.at(static_cast<size_t>(level - 1)).size), op_(op),
+        tensors_(tensors.begin(), tensors.end()), scalars_(scalars.begin(), scalars.end()), attributes_(attributes) {}
 
   EagerResults run() {
     switch (op_row(op_).family) {
@@ -249,8 +244,7 @@ Local<TensorObject> batched_everywhere(Vm& vm, Local<TensorObject> x, int levels
   if (is_batched(x.get()) && x->extra->level == levels) {
     physical = x->extra->physical;
   } else {
-    SmallVector<Scalar, 6> sizes = {
-        Scalar::of_int(autograd_state(vm).levels.at(static_cast<size_t>(levels - 1)).size)};
+    SmallVector<Scalar, 6> sizes = {Scalar::of_int(autograd_state(vm).levels.at(static_cast<size_t>(levels - 1)).size)};
     for (int64_t size : x->tensor.sizes()) sizes.push_back(Scalar::of_int(size));
     TensorObject* operands[] = {x.get()};
     physical = run_eager(vm, Op::broadcast, operands, sizes, {}).first;

@@ -29,11 +29,11 @@ jit::TapeTensor call_hook(Vm& vm, const Value& function, const jit::TapeTensor& 
   const Value result = call(vm, function, {given});
   if (result.is_none()) return gradient;
   TensorObject* replaced = as_tensor(tensor_state(vm), result);
-  if (!replaced)
-    raise_type_error(vm, "a hook returns a Tensor or None, not '" + type_name(vm, result) + "'");
+  if (!replaced) raise_type_error(vm, "a hook returns a Tensor or None, not '" + type_name(vm, result) + "'");
   if (replaced->tensor.place().type() != gradient.tensor.place().type())
-    throw Error(ErrorKind::RuntimeError, "hook '" + name_of_hook(vm, function) + "' has changed the type of value (was " +
-                                             type_text(gradient.tensor) + " got " + type_text(replaced->tensor) + ")");
+    throw Error(ErrorKind::RuntimeError, "hook '" + name_of_hook(vm, function) +
+                                             "' has changed the type of value (was " + type_text(gradient.tensor) +
+                                             " got " + type_text(replaced->tensor) + ")");
   if (!(replaced->tensor.sizes() == gradient.tensor.sizes()))
     throw Error(ErrorKind::RuntimeError, "a hook has changed the size of the gradient: from " +
                                              shape_text(gradient.tensor.sizes()) + " to " +
@@ -147,8 +147,7 @@ LeafHooks& hooks_of(TensorObject* x) {
 TensorObject* hooked_tensor(Vm& vm, const Value& value) {
   TensorObject* x = expect_tensor(vm, value, "x");
   if (!tape_tensor(vm, x).needs_grad())
-    raise(vm, vm.exceptions().RuntimeError,
-          "cannot register a hook on a tensor that doesn't require gradient");
+    raise(vm, vm.exceptions().RuntimeError, "cannot register a hook on a tensor that doesn't require gradient");
   return x;
 }
 
@@ -174,8 +173,7 @@ Value prim_register_hook(Vm& vm, Args& args) {
 Value prim_register_post_hook(Vm& vm, Args& args) {
   TensorObject* x = hooked_tensor(vm, args[0]);
   if (x->history.node)
-    raise(vm, vm.exceptions().RuntimeError,
-          "post accumulate grad hooks cannot be registered on non-leaf tensors");
+    raise(vm, vm.exceptions().RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors");
   hooks_of(x).after.push_back({to_index(vm, args[2], "id"), args[1]});
   note_tensor_store(vm, x, kTensorGradientClass);
   return Value::none();
@@ -218,8 +216,8 @@ Value prim_retains_grad(Vm& vm, Args& args) {
 Value prim_record_function(Vm& vm, Args& args) {
   const std::span<const Value> arguments = cast<TupleObject>(args[2])->span();
   const std::span<const Value> outputs = cast<TupleObject>(args[3])->span();
-  auto node = make_ref<FunctionNode>(vm, args[0], std::string(text_of(vm, args[1])),
-                                     cast<TupleObject>(args[4])->span());
+  auto node =
+      make_ref<FunctionNode>(vm, args[0], std::string(text_of(vm, args[1])), cast<TupleObject>(args[4])->span());
   for (const Value& argument : arguments) {
     TensorObject* tensor = as_tensor(tensor_state(vm), argument);
     if (!tensor) {

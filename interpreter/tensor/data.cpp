@@ -1,8 +1,8 @@
 #include "interpreter/tensor/data.h"
 
 #include "interpreter/tensor/eager.h"
-#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/value/complex.h"
 #include "interpreter/vm/big_numbers.h"
 #include "runtime/kernels/run_op.h"
@@ -41,15 +41,11 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
   if (sequence_items(v, &items)) {
     if (depth >= 64) raise_value_error(vm, "too many dimensions: the nesting is deeper than 64");
     if (first) shape->sizes.push_back(static_cast<int64_t>(items.size()));
-    if (depth >= shape->sizes.size() ||
-        shape->sizes[depth] != static_cast<int64_t>(items.size()))
+    if (depth >= shape->sizes.size() || shape->sizes[depth] != static_cast<int64_t>(items.size()))
       raise_value_error(vm, "expected sequence of length " +
-                                (depth < shape->sizes.size() ? std::to_string(shape->sizes[depth])
-                                                             : std::string("0")) +
-                                " at dim " + std::to_string(depth) + " (got " +
-                                std::to_string(items.size()) + ")");
-    for (size_t i = 0; i < items.size(); ++i)
-      vm.hear_stop(), measure(vm, items[i], depth + 1, first && i == 0, shape);
+                                (depth < shape->sizes.size() ? std::to_string(shape->sizes[depth]) : std::string("0")) +
+                                " at dim " + std::to_string(depth) + " (got " + std::to_string(items.size()) + ")");
+    for (size_t i = 0; i < items.size(); ++i) vm.hear_stop(), measure(vm, items[i], depth + 1, first && i == 0, shape);
     return;
   }
   if (depth != shape->sizes.size() && !as_tensor(state, v))
@@ -70,7 +66,8 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
 // Second pass: elements as f64 or i64 in row-major order.
 // Data are refused by the dtype's own name, numbers that fill a tensor by that of its C++ type.
 [[noreturn]] void refuse_data(DType dtype) {
-  throw Error(ErrorKind::RuntimeError, "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
+  throw Error(ErrorKind::RuntimeError,
+              "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
 }
 
 template <class T>
@@ -88,10 +85,8 @@ void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
   Scalar number;
   if (!number_of(v, &number)) number = tensor_scalar(cast<TensorObject>(v)->tensor);
   if (is_integral(wanted) && !fits_dtype(wanted, number)) refuse_data(wanted);
-  if constexpr (std::is_floating_point_v<T>)
-    *out++ = number.as_float();
-  else
-    *out++ = number.kind == Scalar::Kind::Float ? static_cast<T>(number.f) : number.i;
+  if constexpr (std::is_floating_point_v<T>) *out++ = number.as_float();
+  else *out++ = number.kind == Scalar::Kind::Float ? static_cast<T>(number.f) : number.i;
 }
 
 // The same of complex data: a number may be any.
@@ -106,7 +101,8 @@ void fill_complex(Vm& vm, const Value& v, DType wanted, Complex<double>*& out) {
   if (!is_complex(wanted) && tensor) {
     if (z.im != 0) refuse_number(wanted);
   } else if (!is_complex(wanted) && is_kind(v, Kind::Complex)) {
-    raise_type_error(vm, is_floating(wanted) ? "must be real number, not complex" : "'complex' object cannot be interpreted as an integer");
+    raise_type_error(vm, is_floating(wanted) ? "must be real number, not complex"
+                                             : "'complex' object cannot be interpreted as an integer");
   }
   *out++ = {z.re, z.im};
 }
@@ -143,7 +139,8 @@ void make_bools(ListObject* list) {
 
 // Any other sequence (a range, a deque, an object with __getitem__ and __len__) as a list; what is none as it is.
 Value as_list(Vm& vm, const Value& v) {
-  if (!v.is_object() || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes))
+  if (!v.is_object() || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Str) ||
+      is_kind(v, Kind::Bytes))
     return v;
   Type* type = type_of(vm, v);
   if (is_kind(v, Kind::Dict) || !lookup_in_type(type, intern(vm, "__getitem__").get()) ||
@@ -251,8 +248,8 @@ Scalar scalar_of(S x) {
 // What is no single number, or is nobody's.
 void check_number_of(const Tensor& tensor) {
   if (tensor.numel() != 1)
-    throw Error(ErrorKind::RuntimeError, "a Tensor with " + std::to_string(tensor.numel()) +
-                                             " elements cannot be converted to Scalar");
+    throw Error(ErrorKind::RuntimeError,
+                "a Tensor with " + std::to_string(tensor.numel()) + " elements cannot be converted to Scalar");
   if (tensor.is_meta()) throw Error(ErrorKind::RuntimeError, "Tensor.item() cannot be called on meta tensors");
 }
 

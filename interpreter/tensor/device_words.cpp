@@ -10,9 +10,9 @@
 namespace tsc::interp {
 namespace {
 
-// A function of the library, the kernel that PyTorch calls for it, and what that one checks in this order: the parameter,
-// behind `=` the name that PyTorch has for it, and `!` before one without which another row is meant. The ranks of the
-// first two decide between kernels of one function, and so may where the first one lies.
+// A function of the library, the kernel that PyTorch calls for it, and what that one checks in this order: the
+// parameter, behind `=` the name that PyTorch has for it, and `!` before one without which another row is meant. The
+// ranks of the first two decide between kernels of one function, and so may where the first one lies.
 struct FunctionCheck {
   std::string_view function, kernel, arguments;
   struct Ranks {
@@ -42,7 +42,8 @@ constexpr FunctionCheck kChecks[] = {
     {"linear", "wrapper_CUDA_addmm", "!bias=self x=mat1 weight=mat2", kAny, {2, 3}},
     {"linear", "wrapper_CUDA_mm", "x=self weight=mat2", {2, kMaxRank}},
     {"embedding", "wrapper_CUDA__index_select", "weight=self input=index indices=index"},
-    {"embedding_bag", "wrapper_CUDA___embedding_bag", "weight=weight input=indices offsets=offsets per_sample_weights=per_sample_weights"},
+    {"embedding_bag", "wrapper_CUDA___embedding_bag",
+     "weight=weight input=indices offsets=offsets per_sample_weights=per_sample_weights"},
     {"index_select", "wrapper_CUDA__index_select", "x=self index=index"},
     {"gather", "wrapper_CUDA_gather", "input=self index=index"},
     {"scatter", "wrapper_CUDA_scatter_src", "x=self index=index !src=src"},
@@ -119,8 +120,10 @@ std::vector<Argument> arguments_of(const TensorState& state, const Frame& frame,
       if (const TensorObject* x = as_tensor(state, v)) argument.tensors.push_back(x->tensor);
     };
     add(value);
-    if (const ListObject* list = try_cast<ListObject>(value)) std::for_each(list->items.begin(), list->items.end(), add);
-    if (const TupleObject* tuple = try_cast<TupleObject>(value)) std::for_each(tuple->span().begin(), tuple->span().end(), add);
+    if (const ListObject* list = try_cast<ListObject>(value))
+      std::for_each(list->items.begin(), list->items.end(), add);
+    if (const TupleObject* tuple = try_cast<TupleObject>(value))
+      std::for_each(tuple->span().begin(), tuple->span().end(), add);
     if (is_needed && argument.tensors.empty()) return {};
     if (!argument.tensors.empty()) found.push_back(std::move(argument));
   }
@@ -161,7 +164,8 @@ std::string refusal_in(const TensorState& state, const Frame& frame) {
 void refuse_devices(Vm& vm, Place a, Place b) {
   // The function that the program has called says it: what that calls may have no kernel of its own in PyTorch.
   std::string found;
-  for (const Frame* frame = vm.current_frame(); frame && lang::is_library_file(frame->code->code->file()); frame = frame->back)
+  for (const Frame* frame = vm.current_frame(); frame && lang::is_library_file(frame->code->code->file());
+       frame = frame->back)
     if (std::string refusal = refusal_in(tensor_state(vm), *frame); !refusal.empty()) found = std::move(refusal);
   if (!found.empty()) throw Error(ErrorKind::RuntimeError, found);
   refuse_places(a, b);

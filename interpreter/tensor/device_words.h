@@ -1,7 +1,7 @@
 #pragma once
-// The words of PyTorch for tensors of two devices that meet in a function: most operations say which devices they found,
-// others which argument lies elsewhere than those in front of it, by the names that PyTorch's kernels have for them.
-// Knows the functions of the library by their names and parameters; nothing of what they do.
+// The words of PyTorch for tensors of two devices that meet in a function: most operations say which devices they
+// found, others which argument lies elsewhere than those in front of it, by the names that PyTorch's kernels have for
+// them. Knows the functions of the library by their names and parameters; nothing of what they do.
 #include "interpreter/tensor/tensor_object.h"
 
 namespace tsc::interp {

@@ -27,7 +27,8 @@ Type* event_type(Vm& vm) { return static_cast<EventType*>(vm.extension(&kEventKe
 
 Backend& backend_at(Vm& vm, const Value& index) {
   const int64_t number = to_index(vm, index, "device");
-  if (number < 0 || number >= Place::kMostDevices) throw Error(ErrorKind::RuntimeError, "CUDA error: invalid device ordinal");
+  if (number < 0 || number >= Place::kMostDevices)
+    throw Error(ErrorKind::RuntimeError, "CUDA error: invalid device ordinal");
   return current_device().backend(Place::device(static_cast<int>(number)));
 }
 
@@ -71,7 +72,8 @@ Value set_current_stream(Vm& vm, Args& args) {
 }
 
 Value record(Vm& vm, Args& args) {
-  return Value(vm.heap().make<EventObject>(event_type(vm), backend_at(vm, args[0]).record(stream_of(vm, args[1]))).take());
+  return Value(
+      vm.heap().make<EventObject>(event_type(vm), backend_at(vm, args[0]).record(stream_of(vm, args[1]))).take());
 }
 
 Value wait(Vm& vm, Args& args) {
@@ -111,7 +113,8 @@ Value wait_for(Vm& vm, Args& args) {
 Value nanoseconds(Vm& vm, Args& args) { return Value::integer(event_of(vm, args[0])->nanoseconds()); }
 
 void append_count(Vm& vm, ListObject* list, const DeviceCount& count) {
-  for (int64_t number : {count.current, count.peak, count.allocated, count.freed}) list_append(vm, list, Value::integer(number));
+  for (int64_t number : {count.current, count.peak, count.allocated, count.freed})
+    list_append(vm, list, Value::integer(number));
 }
 
 // statistics(device): current, peak, all of time and given back of the bytes allocated, bytes reserved, allocations and
@@ -182,7 +185,8 @@ std::function<std::string()> launch_place(Vm& vm) {
     const TracebackEntry place{frame->code->code, frame->pc};
     if (lang::is_library_file(place.file())) continue;
     return [place] {
-      return "File \"" + std::string(place.file()) + "\", line " + std::to_string(place.line()) + ", in " + place.name();
+      return "File \"" + std::string(place.file()) + "\", line " + std::to_string(place.line()) + ", in " +
+             place.name();
     };
   }
   return {};

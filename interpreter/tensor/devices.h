@@ -1,6 +1,6 @@
 #pragma once
-// Module `_devices`: the engine's devices, their streams, events and memory, as torch.cuda (stdlib/torch/cuda) has them.
-// Knows backends by their interface alone (runtime/device/backend.h).
+// Module `_devices`: the engine's devices, their streams, events and memory, as torch.cuda (stdlib/torch/cuda) has
+// them. Knows backends by their interface alone (runtime/device/backend.h).
 
 #include <functional>
 #include <string>

@@ -56,7 +56,8 @@ Value poisson(Vm& vm, Args& args) {
 Value binomial(Vm& vm, Args& args) {
   const std::span<const double> count = numbers_of(vm, args[0], "count");
   const std::span<const double> probability = as_many(vm, args[1], "probability", count.size());
-  return made_like(vm, args[0], [&](std::span<double> out) { draw_binomial(out, count, probability, next_key(vm, args[0])); });
+  return made_like(vm, args[0],
+                   [&](std::span<double> out) { draw_binomial(out, count, probability, next_key(vm, args[0])); });
 }
 
 template <class F>
@@ -71,16 +72,14 @@ Value map_elements(Vm& vm, const Value& first, F f) {
 Value gamma_derivative(Vm& vm, Args& args) {
   const std::span<const double> shape = numbers_of(vm, args[0], "shape");
   const std::span<const double> x = as_many(vm, args[1], "x", shape.size());
-  return map_elements(vm, args[0],
-                      [&](int64_t i) { return standard_gamma_derivative(shape[i], x[i]); });
+  return map_elements(vm, args[0], [&](int64_t i) { return standard_gamma_derivative(shape[i], x[i]); });
 }
 
 Value dirichlet_marginal_derivative(Vm& vm, Args& args) {
   const std::span<const double> x = numbers_of(vm, args[0], "x");
   const std::span<const double> a = as_many(vm, args[1], "a", x.size());
   const std::span<const double> total = as_many(vm, args[2], "total", x.size());
-  return map_elements(vm, args[0],
-                      [&](int64_t i) { return dirichlet_derivative(x[i], a[i], total[i]); });
+  return map_elements(vm, args[0], [&](int64_t i) { return dirichlet_derivative(x[i], a[i], total[i]); });
 }
 
 Local<ModuleObject> make_draws(Vm& vm) {

@@ -43,7 +43,8 @@ class ScriptLeaf : public jit::LeafSink {
       return;
     }
     const Tensor operands[] = {existing->tensor, gradient.tensor};
-    if (tensor_state(vm_).modes.grad_enabled) {  // with create_graph: who holds the gradient that there was keeps it as it is
+    if (tensor_state(vm_)
+            .modes.grad_enabled) {  // with create_graph: who holds the gradient that there was keeps it as it is
       const jit::TapeTensor inputs[] = {tape_tensor(vm_, existing), gradient};
       object_->grad = from_tape(vm_, run_taped(Op::add, inputs, {}, {}, true).first).take();
       return;
@@ -72,8 +73,8 @@ bool any_needs_grad(std::span<TensorObject* const> tensors) {
   return false;
 }
 
-void remember_view(TensorObject* result, Op op, TensorObject* parent,
-                   std::span<const Scalar> scalars, const OpAttributes& attributes) {
+void remember_view(TensorObject* result, Op op, TensorObject* parent, std::span<const Scalar> scalars,
+                   const OpAttributes& attributes) {
   if (result->tensor.storage() != parent->tensor.storage()) return;
   result->view = std::make_unique_for_overwrite<ViewOrigin>();
   result->view->parent = Local<TensorObject>(parent);
@@ -99,8 +100,7 @@ void refresh_history(Vm& vm, TensorObject* object) {
     if (parent->requires_grad) input.leaf = leaf_of(vm, parent);
     const Tensor results[] = {t->tensor};
     const jit::TapeOrder order{parent->history_written, t->view->number};
-    t->history = jit::record(t->view->op, {&input, 1}, t->view->scalars, t->view->attributes, results,
-                             &order);
+    t->history = jit::record(t->view->op, {&input, 1}, t->view->scalars, t->view->attributes, results, &order);
     t->history_written = parent->history_written;
     t->view->parent_history = parent->history_version;
     ++t->history_version;
@@ -139,17 +139,15 @@ Tensor places_in_base(TensorObject* base, TensorObject* view) {
 }
 
 // A base that is not row-major: its elements in row-major order, with those of the view put in their places.
-jit::TapeValue scattered_history(TensorObject* base, TensorObject* view,
-                                 const jit::TapeTensor& value) {
+jit::TapeValue scattered_history(TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
   const auto taped_reshape = [](const jit::TapeTensor& x, const Sizes& sizes) {
     SmallVector<Scalar, 6> scalars;
     for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
     return jit::run_taped(Op::reshape, {&x, 1}, scalars, {}, true).first;
   };
-  const jit::TapeTensor inputs[] = {
-      taped_reshape({base->tensor, base->history, nullptr}, {base->tensor.numel()}),
-      {places_in_base(base, view), {}, nullptr},
-      taped_reshape(value, {value.tensor.numel()})};
+  const jit::TapeTensor inputs[] = {taped_reshape({base->tensor, base->history, nullptr}, {base->tensor.numel()}),
+                                    {places_in_base(base, view), {}, nullptr},
+                                    taped_reshape(value, {value.tensor.numel()})};
   OpAttributes attributes;
   attributes.axes = {0};
   const jit::TapeTensor written = jit::run_taped(Op::scatter, inputs, {}, attributes, true).first;
@@ -205,16 +203,15 @@ void check_assignable(Vm& vm, TensorObject* x, bool recording) {
                 "single memory location. Please clone() the tensor before performing the operation");
   const TensorObject* root = x->viewed();
   if (recording && x->is_leaf_with_gradient())
-    throw Error(ErrorKind::RuntimeError,
-                "a leaf Variable that requires grad is being used in an in-place operation.");
+    throw Error(ErrorKind::RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
   if (recording && root != x && root->is_leaf_with_gradient())
     throw Error(ErrorKind::RuntimeError,
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   (void)vm;
 }
 
-EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensors,
-                            std::span<const Scalar> scalars, const OpAttributes& attributes) {
+EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensors, std::span<const Scalar> scalars,
+                            const OpAttributes& attributes) {
   OpResults results;
   if (tensors.empty()) {
     results.first = create_at(place_of_new(vm), op, scalars, attributes);
@@ -287,7 +284,8 @@ Tensor number_tensor(const Value& v, DType dtype) {
   if (is_big(v)) {  // whole numbers get its bits
     const uint64_t wide = unsigned_of(v);
     const bool is_whole = !is_floating(dtype) && !is_complex(dtype);
-    return scalar_tensor(is_whole ? Scalar::of_int(static_cast<int64_t>(wide)) : Scalar::of_float(static_cast<double>(wide)), dtype);
+    return scalar_tensor(
+        is_whole ? Scalar::of_int(static_cast<int64_t>(wide)) : Scalar::of_float(static_cast<double>(wide)), dtype);
   }
   if (number_of(v, &number)) return scalar_tensor(number, dtype);
   const ComplexNumber z = cast<ComplexObject>(v)->number;
@@ -308,7 +306,9 @@ DType number_dtype(const Value& v, DType default_dtype) {
   if (is_kind(v, Kind::BigInt)) return DType::I64;
   Scalar number;
   number_of(v, &number);
-  return number.kind == Scalar::Kind::Float ? default_dtype : number.kind == Scalar::Kind::Bool ? DType::Bool : DType::I64;
+  return number.kind == Scalar::Kind::Float  ? default_dtype
+         : number.kind == Scalar::Kind::Bool ? DType::Bool
+                                             : DType::I64;
 }
 
 jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
@@ -319,12 +319,14 @@ jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
 }
 
 static bool shows_the_same(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && a.offset() == b.offset() && a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
+  return a.storage() == b.storage() && a.offset() == b.offset() && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
 }
 
 Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value) {
   // A gradient that a script has given (grad_outputs) is that tensor.
-  if (TensorObject* leaf = value.history.node ? nullptr : leaf_object(value.leaf.get()); leaf && shows_the_same(leaf->tensor, value.tensor))
+  if (TensorObject* leaf = value.history.node ? nullptr : leaf_object(value.leaf.get());
+      leaf && shows_the_same(leaf->tensor, value.tensor))
     return Local<TensorObject>(leaf);
   Local<TensorObject> object = make_tensor(vm, value.tensor);
   object->history = value.history;
@@ -338,11 +340,13 @@ TensorObject* leaf_object(const jit::LeafSink* leaf) {
 
 namespace {
 
-// Records the operation. What it saves goes through the hooks that are set, and in anomaly mode the step knows its place.
+// Records the operation. What it saves goes through the hooks that are set, and in anomaly mode the step knows its
+// place.
 jit::TapeResults run_recorded(Vm& vm, Op op, std::span<const jit::TapeTensor> inputs, std::span<const Scalar> scalars,
                               const OpAttributes& attributes) {
   const AutogradState* state = tensor_state(vm).autograd.get();
-  if (!state) [[likely]] return jit::run_taped(op, inputs, scalars, attributes, true);
+  if (!state) [[likely]]
+    return jit::run_taped(op, inputs, scalars, attributes, true);
   const bool packs = !state->saved_hooks.empty() && !state->is_packing;
   const std::shared_ptr<ScriptSavedHooks> hooks = packs ? state->saved_hooks.back() : nullptr;
   const jit::SavedHooksScope scope(hooks.get());
@@ -354,15 +358,16 @@ jit::TapeResults run_recorded(Vm& vm, Op op, std::span<const jit::TapeTensor> in
 
 }  // namespace
 
-EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
-                       std::span<const Scalar> scalars, const OpAttributes& attributes) {
+EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors, std::span<const Scalar> scalars,
+                       const OpAttributes& attributes) {
   for (const TensorObject* t : tensors)
-    if (t->extra) [[unlikely]] return run_special(vm, op, tensors, scalars, attributes);
+    if (t->extra) [[unlikely]]
+      return run_special(vm, op, tensors, scalars, attributes);
   return run_plain(vm, op, tensors, scalars, attributes);
 }
 
-EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
-                       std::span<const Scalar> scalars, const OpAttributes& attributes) {
+EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors, std::span<const Scalar> scalars,
+                       const OpAttributes& attributes) {
   const ProfileScope event(tensor_state(vm).profile, op_name(op), Profile::Kind::Operation);
   bool view = op_row(op).flags & kView;
   if (tensors.size() > 1 && tensor_state(vm).knows_places) check_devices(vm, op, tensors);
@@ -457,10 +462,12 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
   bool recording = state.modes.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
   check_assignable(vm, x, state.modes.grad_enabled);
   if (x->extra && is_inference(x) && !state.modes.inference)
-    throw Error(ErrorKind::RuntimeError,
-                "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
-                "normal tensor before doing inplace update.");
-  if (state.knows_places && !source->tensor.is_meta() && !x->tensor.is_meta()) source = to_place(vm, source, x->tensor.place());
+    throw Error(
+        ErrorKind::RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+        "normal tensor before doing inplace update.");
+  if (state.knows_places && !source->tensor.is_meta() && !x->tensor.is_meta())
+    source = to_place(vm, source, x->tensor.place());
   source = cast_to(vm, source, x->tensor.dtype());
   if (source->tensor.rank() > x->tensor.rank()) {
     // Leading axes of size 1 are dropped, as a broadcast the other way round would allow.

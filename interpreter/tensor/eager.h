@@ -11,12 +11,12 @@ struct EagerResults {
   Local<TensorObject> first, second;
 };
 
-EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
-                       std::span<const Scalar> scalars, const OpAttributes& attributes);
+EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors, std::span<const Scalar> scalars,
+                       const OpAttributes& attributes);
 
 // The same for tensors that are what they look like: no batches, no tangents.
-EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
-                       std::span<const Scalar> scalars, const OpAttributes& attributes);
+EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors, std::span<const Scalar> scalars,
+                       const OpAttributes& attributes);
 
 // The tensor whose gradient a leaf of the history collects; null for a leaf that is no script's.
 TensorObject* leaf_object(const jit::LeafSink* leaf);
@@ -52,7 +52,8 @@ bool number_of(const Value& v, Scalar* out);
 // The same for any script number, a complex one too. RuntimeError where the dtype cannot hold it.
 bool is_script_number(const Value& v);
 Tensor number_tensor(const Value& v, DType dtype);
-// RuntimeError where a tensor of the dtype may not be filled with what is a script number, and nothing for what is none.
+// RuntimeError where a tensor of the dtype may not be filled with what is a script number, and nothing for what is
+// none.
 void check_filling(DType dtype, const Value& v);
 // One element of float16 or bfloat16 becomes an infinity, as in PyTorch: a number that joins such a tensor is rounded.
 inline bool is_rounded(DType dtype, int64_t elements) { return elements == 1 && is_small_float(dtype); }

@@ -53,17 +53,16 @@ void check_bools(Op op, std::span<const ElementwiseOperand> operands, DType dtyp
                     "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
                     "invert a mask, use the `~` or `logical_not()` operator instead.");
   if (dtype == DType::Bool && (op == Op::shift_left || op == Op::shift_right))
-    throw Error(ErrorKind::NotImplementedError,
-                std::string(op == Op::shift_left ? "\"lshift_cpu\"" : "\"rshift_cpu\"") + " not implemented for 'Bool'");
+    throw Error(
+        ErrorKind::NotImplementedError,
+        std::string(op == Op::shift_left ? "\"lshift_cpu\"" : "\"rshift_cpu\"") + " not implemented for 'Bool'");
   if (dtype == DType::Bool && (op == Op::abs || rounds(op)))
-    throw Error(ErrorKind::NotImplementedError,
-                "\"" + std::string(op_name(op)) + "_cpu\" not implemented for 'Bool'");
+    throw Error(ErrorKind::NotImplementedError, "\"" + std::string(op_name(op)) + "_cpu\" not implemented for 'Bool'");
 }
 
 }  // namespace
 
-DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype,
-                    bool* identity) {
+DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype, bool* identity) {
   *identity = false;
   if (op == Op::select) return result_dtype(operands.subspan(1));
   DType dtype = result_dtype(operands);
@@ -77,8 +76,10 @@ DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType d
 }
 
 std::optional<size_t> unrounded_operand(Op op, std::span<const ElementwiseOperand> operands, DType dtype) {
-  if (!is_small_float(dtype) || (op != Op::mul && op != Op::div && op != Op::floor_div && op != Op::quot)) return std::nullopt;
-  if (op == Op::mul && operands[0].level == ElementwiseOperand::Level::Number) return 0;  // the same as the other way round
+  if (!is_small_float(dtype) || (op != Op::mul && op != Op::div && op != Op::floor_div && op != Op::quot))
+    return std::nullopt;
+  if (op == Op::mul && operands[0].level == ElementwiseOperand::Level::Number)
+    return 0;  // the same as the other way round
   if (operands[1].level == ElementwiseOperand::Level::Number || operands[1].dtype != dtype) return 1;
   return std::nullopt;
 }
@@ -99,7 +100,8 @@ double largest_number(DType dtype) {
 }
 
 bool fits_dtype(DType dtype, const Scalar& number) {
-  if (is_floating(dtype) || is_complex(dtype)) return !std::isfinite(number.as_float()) || std::abs(number.as_float()) <= largest_number(dtype);
+  if (is_floating(dtype) || is_complex(dtype))
+    return !std::isfinite(number.as_float()) || std::abs(number.as_float()) <= largest_number(dtype);
   if (!is_integral(dtype) || number.kind == Scalar::Kind::Bool) return true;
   const bool is_int = number.kind == Scalar::Kind::Int;
   if (dtype == DType::I64) return is_int || (number.f >= -0x1p63 && number.f < 0x1p63);
@@ -135,6 +137,7 @@ void check_number(DType dtype, const Scalar& number) {
 
 OperatorPrimitive primitive_of(BinaryOp op, bool number_on_left) {
   if (op == BinaryOp::TrueDiv && number_on_left) return {true, Op::mul, false, true};
+  // clang-format off
   static constexpr OperatorPrimitive kTable[] = {
       {true, Op::add},         {true, Op::sub},         {true, Op::mul},
       {true, Op::div},         {true, Op::floor_div},   {true, Op::remainder},
@@ -142,14 +145,14 @@ OperatorPrimitive primitive_of(BinaryOp op, bool number_on_left) {
       {true, Op::shift_right}, {true, Op::bitwise_and}, {true, Op::bitwise_or},
       {true, Op::bitwise_xor},
   };
+  // clang-format on
   static_assert(std::size(kTable) == static_cast<size_t>(BinaryOp::kCount));
   return kTable[static_cast<int>(op)];
 }
 
 OperatorPrimitive primitive_of(CompareOp op) {
   static constexpr OperatorPrimitive kTable[] = {
-      {true, Op::lt}, {true, Op::le},       {true, Op::eq},
-      {true, Op::ne}, {true, Op::lt, true}, {true, Op::le, true},
+      {true, Op::lt}, {true, Op::le}, {true, Op::eq}, {true, Op::ne}, {true, Op::lt, true}, {true, Op::le, true},
   };
   static_assert(std::size(kTable) == static_cast<size_t>(CompareOp::kCount));
   return kTable[static_cast<int>(op)];

@@ -1,5 +1,5 @@
-// Module `_fft`: the discrete Fourier transform (runtime/fft) of the lines of a tensor; torch.fft is written over it. Keeps:
-// every transform is computed in float64 and rounded once; nothing is recorded for gradients.
+// Module `_fft`: the discrete Fourier transform (runtime/fft) of the lines of a tensor; torch.fft is written over it.
+// Keeps: every transform is computed in float64 and rounded once; nothing is recorded for gradients.
 #include "runtime/fft/fft.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace tsc::interp {
 namespace {
 
-// What is made of each line. It is cut off, or extended with zeros, to `points` numbers; a `hermitian` one is the half whose
-// conjugates follow. `count` results stand in the line of the result, zeros behind the last point.
+// What is made of each line. It is cut off, or extended with zeros, to `points` numbers; a `hermitian` one is the half
+// whose conjugates follow. `count` results stand in the line of the result, zeros behind the last point.
 struct LineTransform {
   int64_t points, count;
   bool hermitian, inverse;
@@ -46,7 +46,8 @@ template <class From, class To>
 class LineTransforms {
  public:
   LineTransforms(const LineTransform& line, const Lines& lines)
-      : line_(line), lines_(lines), halved_(!kIsComplex<From> && !line.hermitian && line.points % 2 == 0 && line.points >= 4),
+      : line_(line), lines_(lines),
+        halved_(!kIsComplex<From> && !line.hermitian && line.points % 2 == 0 && line.points >= 4),
         loops_(fft::stages(current_device().isa)), plan_(halved_ ? line.points / 2 : line.points) {
     if (halved_) roots_ = fft::roots_of_unity(line.points, plan_.length() / 2 + 1);
   }
@@ -75,16 +76,17 @@ class LineTransforms {
   }
 
  private:
-  static constexpr bool kFromDouble = sizeof(From) == (kIsComplex<From> ? 16 : 8), kToDouble = sizeof(To) == (kIsComplex<To> ? 16 : 8);
+  static constexpr bool kFromDouble = sizeof(From) == (kIsComplex<From> ? 16 : 8),
+                        kToDouble = sizeof(To) == (kIsComplex<To> ? 16 : 8);
 
   // kLanes lines, side by side where these are kSide (stages.h).
   template <int kLanes>
   void run_some(const void* const* from, void* const* to, double* before, double* after) const {
     take<kLanes>(from, before);
     if constexpr (kLanes == 1)
-      plan_.transform(reinterpret_cast<const fft::Complex*>(before), reinterpret_cast<fft::Complex*>(after), 1, !halved_ && line_.inverse);
-    else
-      plan_.transform_side_by_side(before, after, !halved_ && line_.inverse);
+      plan_.transform(reinterpret_cast<const fft::Complex*>(before), reinterpret_cast<fft::Complex*>(after), 1,
+                      !halved_ && line_.inverse);
+    else plan_.transform_side_by_side(before, after, !halved_ && line_.inverse);
     if (!halved_) return give<kLanes>(after, to);
     (kLanes == 1 ? loops_.unpack : loops_.unpack_side)(before, after, roots_.data(), plan_.length(), line_.inverse);
     conjugate<kLanes>(before, plan_.length() + 1, std::min(line_.count, line_.points));
@@ -125,9 +127,9 @@ class LineTransforms {
   void give(const double* x, void* const* to) const {
     const int64_t made = std::min(line_.count, line_.points), step = lines_.inner;
     if constexpr (kLanes == 1)
-      for (int64_t i = 0; i < made; ++i) put(static_cast<To*>(to[0]) + i * step, {x[2 * i] * line_.factor, x[2 * i + 1] * line_.factor});
-    else
-      loops_.give_lines[kToDouble][kIsComplex<To>](x, made, step, line_.factor, to);
+      for (int64_t i = 0; i < made; ++i)
+        put(static_cast<To*>(to[0]) + i * step, {x[2 * i] * line_.factor, x[2 * i + 1] * line_.factor});
+    else loops_.give_lines[kToDouble][kIsComplex<To>](x, made, step, line_.factor, to);
     for (int64_t i = made; i < line_.count; ++i)
       for (int l = 0; l < kLanes; ++l) put(static_cast<To*>(to[l]) + i * step, fft::Complex(0));
   }
@@ -149,16 +151,20 @@ void visit_numbers(DType dtype, Visit&& visit) {
   else visit.template operator()<Complex<double>>();
 }
 
-// lines(x, dim, points, count, hermitian, inverse, factor, dtype): the transforms along an axis of a contiguous tensor, times a
-// factor; of a real dtype are their real parts.
+// lines(x, dim, points, count, hermitian, inverse, factor, dtype): the transforms along an axis of a contiguous tensor,
+// times a factor; of a real dtype are their real parts.
 Value lines(Vm& vm, Args& args) {
   const Tensor x = expect_tensor(vm, args[0], "x")->tensor;
   const int64_t axis = to_index(vm, args[1], "dim");
-  LineTransform line{to_index(vm, args[2], "points"), to_index(vm, args[3], "count"), truth(vm, args[4]), truth(vm, args[5]), 0};
+  LineTransform line{to_index(vm, args[2], "points"), to_index(vm, args[3], "count"), truth(vm, args[4]),
+                     truth(vm, args[5]), 0};
   line.factor = to_double(vm, args[6], "factor");
   const DType dtype = expect_dtype(vm, args[7], "dtype");
-  const auto fits = [](DType one) { return one == DType::F32 || one == DType::F64 || one == DType::C64 || one == DType::C128; };
-  if (!fits(x.dtype()) || !fits(dtype) || !x.is_contiguous() || axis < 0 || axis >= x.rank() || line.points < 1 || line.count < 0)
+  const auto fits = [](DType one) {
+    return one == DType::F32 || one == DType::F64 || one == DType::C64 || one == DType::C128;
+  };
+  if (!fits(x.dtype()) || !fits(dtype) || !x.is_contiguous() || axis < 0 || axis >= x.rank() || line.points < 1 ||
+      line.count < 0)
     raise_type_error(vm, "'x' must be contiguous, of float32, float64 or complex numbers of such parts");
   Sizes sizes = x.sizes();
   sizes[axis] = line.count;

@@ -16,8 +16,8 @@
 
 #include "interpreter/heap/counted_memory.h"
 #include "interpreter/tensor/data.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/vm/grants.h"
 #include "runtime/io/crc32.h"
 #include "runtime/io/npy.h"
@@ -44,7 +44,7 @@ class Source {
     path_ = std::string(text_of(vm, from, "path"));
     // Non-blocking: a pipe is refused below, not waited for.
     file_ = open_granted(vm, path_, O_RDONLY | O_NONBLOCK);
-    struct stat about {};
+    struct stat about{};
     if (file_ < 0 || ::fstat(file_, &about) != 0) fail(errno);
     if (S_ISDIR(about.st_mode)) fail(EISDIR);
     if (!S_ISREG(about.st_mode)) {
@@ -60,19 +60,16 @@ class Source {
 
   void read(int64_t at, void* to, int64_t count) {
     if (file_ < 0) {
-      if (count > 0)
-        std::memcpy(to, kept_->data() + at, static_cast<size_t>(count));
+      if (count > 0) std::memcpy(to, kept_->data() + at, static_cast<size_t>(count));
       return;
     }
     for (int64_t done = 0; done < count;) {
       vm_.poll();
       const int64_t piece = std::min(kPiece, count - done);
-      const ssize_t got =
-          ::pread(file_, static_cast<char*>(to) + done, static_cast<size_t>(piece), at + done);
+      const ssize_t got = ::pread(file_, static_cast<char*>(to) + done, static_cast<size_t>(piece), at + done);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail(errno);
-      if (got == 0)
-        throw Error(ErrorKind::ValueError, "'" + path_ + "' became shorter while it was read");
+      if (got == 0) throw Error(ErrorKind::ValueError, "'" + path_ + "' became shorter while it was read");
       done += got;
     }
   }
@@ -168,8 +165,7 @@ Value read_npy(Vm& vm, Args& a) {
   Sizes sizes = header.sizes;
   if (header.fortran_order) std::reverse(sizes.begin(), sizes.end());
   Tensor tensor = read_tensor(source, header.dtype, sizes, header.begin, header.end);
-  if (header.big_endian)
-    turn_round(tensor.data(), header.end - header.begin, dtype_size(header.dtype));
+  if (header.big_endian) turn_round(tensor.data(), header.end - header.begin, dtype_size(header.dtype));
   if (header.fortran_order) {
     Sizes axes;
     for (int64_t axis = tensor.rank(); axis-- > 0;) axes.push_back(axis);
@@ -189,7 +185,7 @@ class Sink {
     if (is_text_) return;
     path_ = std::string(text_of(vm, path, "path"));
     target_ = check_write(vm, path_);
-    struct stat about {};
+    struct stat about{};
     const bool exists = ::stat(target_.c_str(), &about) == 0;
     if (exists && S_ISDIR(about.st_mode)) raise_os_error(vm, EISDIR, path_);
     // A pipe or a socket could keep the script waiting without end.
@@ -218,8 +214,7 @@ class Sink {
     for (int64_t done = 0; done < count;) {
       vm_.poll();
       const int64_t piece = std::min(kPiece, count - done);
-      const ssize_t put =
-          ::write(file_, static_cast<const char*>(from) + done, static_cast<size_t>(piece));
+      const ssize_t put = ::write(file_, static_cast<const char*>(from) + done, static_cast<size_t>(piece));
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) raise_os_error(vm_, errno, path_);
       done += put;
@@ -231,8 +226,7 @@ class Sink {
     const bool is_partial = !partial_.empty();
     if (is_partial && ::fsync(file_) != 0) raise_os_error(vm_, errno, path_);
     if (::close(std::exchange(file_, -1)) != 0) raise_os_error(vm_, errno, path_);
-    if (is_partial && ::rename(partial_.c_str(), target_.c_str()) != 0)
-      raise_os_error(vm_, errno, path_);
+    if (is_partial && ::rename(partial_.c_str(), target_.c_str()) != 0) raise_os_error(vm_, errno, path_);
     partial_.clear();
     return Value::none();
   }
@@ -246,13 +240,10 @@ class Sink {
   void open_partial() {
     constexpr int kTries = 100;
     for (int i = 0; i < kTries && file_ < 0; ++i) {
-      const std::string name =
-          target_ + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(i);
+      const std::string name = target_ + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(i);
       file_ = open_granted(vm_, name, O_WRONLY | O_CREAT | O_EXCL);
-      if (file_ >= 0)
-        partial_ = name;
-      else if (errno != EEXIST)
-        break;
+      if (file_ >= 0) partial_ = name;
+      else if (errno != EEXIST) break;
     }
     if (file_ < 0) raise_os_error(vm_, errno, path_);
   }
@@ -322,8 +313,7 @@ Value tensor_of_bytes(Vm& vm, Args& a) {
   const DType dtype = expect_dtype(vm, a[3], "dtype");
   if (begin < 0 || end < begin || end > source.bytes() || (end - begin) % dtype_size(dtype) != 0)
     raise_value_error(vm, "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
-                              std::to_string(source.bytes()) + " are no tensor of " +
-                              std::string(dtype_name(dtype)));
+                              std::to_string(source.bytes()) + " are no tensor of " + std::string(dtype_name(dtype)));
   const Sizes sizes{(end - begin) / dtype_size(dtype)};
   return make_tensor(vm, read_tensor(source, dtype, sizes, begin, end)).take();
 }
@@ -343,14 +333,14 @@ Value storage_of(Vm& vm, Args& a) {
   const Tensor& tensor = expect_tensor(vm, a[0], "tensor")->tensor;
   const Ref<Storage>& storage = tensor.storage();
   const Sizes sizes{storage->bytes() / dtype_size(tensor.dtype())};
-  const Value parts[] = {
-      Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(storage.get()))),
-      Value::integer(tensor.offset()),
-      make_tensor(vm, Tensor(storage, tensor.dtype(), sizes, Sizes{1}, 0)).take()};
+  const Value parts[] = {Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(storage.get()))),
+                         Value::integer(tensor.offset()),
+                         make_tensor(vm, Tensor(storage, tensor.dtype(), sizes, Sizes{1}, 0)).take()};
   return make_tuple(vm, parts).take();
 }
 
-// A piece of a file: a bytes-like object, or a contiguous tensor's elements. No code of the script runs while it is used.
+// A piece of a file: a bytes-like object, or a contiguous tensor's elements. No code of the script runs while it is
+// used.
 std::string_view bytes_of_piece(Vm& vm, const Value& piece) {
   if (Buffer::is_bytes_like(piece)) return Buffer(vm, piece);
   const Tensor& tensor = expect_tensor(vm, piece, "a piece")->tensor;

@@ -1,6 +1,7 @@
 // Module `_fused`: functions that the library writes as chains of primitives too, in one pass over their operands
-// (runtime/kernels/fused.h). The library calls them where `_prims.plain` says that nobody needs the chain. Keeps: the same
-// bits as the chain; nothing is recorded for gradients; None for operands that the chain refuses with PyTorch's words.
+// (runtime/kernels/fused.h). The library calls them where `_prims.plain` says that nobody needs the chain. Keeps: the
+// same bits as the chain; nothing is recorded for gradients; None for operands that the chain refuses with PyTorch's
+// words.
 #include "runtime/kernels/fused.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <vector>
 
 #include "interpreter/tensor/eager.h"
-#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/fused_functions.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/strided.h"
@@ -30,7 +31,8 @@ Tensor given(Vm& vm, const Value& v, const char* what, std::optional<DType> dtyp
 // float32 or float64.
 Tensor given_floats(Vm& vm, const Value& v, const char* what) {
   Tensor x = given(vm, v, what);
-  if (x.dtype() != DType::F32 && x.dtype() != DType::F64) raise_type_error(vm, std::string("'") + what + "' must be float32 or float64");
+  if (x.dtype() != DType::F32 && x.dtype() != DType::F64)
+    raise_type_error(vm, std::string("'") + what + "' must be float32 or float64");
   return x;
 }
 
@@ -71,11 +73,17 @@ struct Bags {
   template <class T>
   Bag<T> bag(const T* table, int64_t columns, int64_t number) const {
     const int64_t* at = starts.data_as<int64_t>() + number;
-    return {table,   columns, rows.data_as<int64_t>() + at[0], at[1] - at[0],
-            factors.defined() ? factors.data_as<T>() + at[0] : nullptr, padding};
+    return {table,
+            columns,
+            rows.data_as<int64_t>() + at[0],
+            at[1] - at[0],
+            factors.defined() ? factors.data_as<T>() + at[0] : nullptr,
+            padding};
   }
   double cost(int64_t columns) const {
-    return 0.3 * static_cast<double>(columns) * static_cast<double>(rows.numel()) / static_cast<double>(std::max<int64_t>(count(), 1)) + 20;
+    return 0.3 * static_cast<double>(columns) * static_cast<double>(rows.numel()) /
+               static_cast<double>(std::max<int64_t>(count(), 1)) +
+           20;
   }
 };
 
@@ -112,7 +120,8 @@ Value bags_largest(Vm& vm, Args& args) {
   const Bags bags = take_bags(vm, &args[1], table.dtype());
   if (table.rank() != 2 || bags.factors.defined() || !bags.fit(table.size(0))) return Value::none();
   const int64_t columns = table.size(1);
-  Tensor out = Tensor::empty(table.dtype(), {bags.count(), columns}), from = Tensor::empty(DType::I64, {bags.count(), columns});
+  Tensor out = Tensor::empty(table.dtype(), {bags.count(), columns}),
+         from = Tensor::empty(DType::I64, {bags.count(), columns});
   visit_float(table.dtype(), [&]<class T>() {
     parallel_for(bags.count(), grain_for(bags.cost(columns)), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
@@ -123,7 +132,8 @@ Value bags_largest(Vm& vm, Args& args) {
   return pair_of(vm, std::move(out), std::move(from));
 }
 
-// bags_spread(gradient, rows, starts, factors, padding, count): a table of `count` rows with each bag's gradient added to its rows.
+// bags_spread(gradient, rows, starts, factors, padding, count): a table of `count` rows with each bag's gradient added
+// to its rows.
 Value bags_spread(Vm& vm, Args& args) {
   const Tensor gradient = given_floats(vm, args[0], "gradient");
   const Bags bags = take_bags(vm, &args[1], gradient.dtype());
@@ -139,7 +149,8 @@ Value bags_spread(Vm& vm, Args& args) {
     parallel_for((columns + kWidth - 1) / kWidth, grain_for(cost), [&](int64_t begin, int64_t end) {
       const int64_t first = begin * kWidth, width = std::min(columns, end * kWidth) - first;
       for (int64_t b = 0; b < bags.count(); ++b)
-        loops<T>().bag_spread(sums + first, gradient.data_as<const T>() + b * columns + first, bags.bag<T>(nullptr, columns, b), width);
+        loops<T>().bag_spread(sums + first, gradient.data_as<const T>() + b * columns + first,
+                              bags.bag<T>(nullptr, columns, b), width);
     });
   });
   return make_tensor(vm, std::move(out)).take();
@@ -150,15 +161,16 @@ Value bags_products(Vm& vm, Args& args) {
   const Tensor gradient = given_floats(vm, args[0], "gradient"), table = given(vm, args[1], "table", gradient.dtype());
   const Value bag_arguments[] = {args[2], args[3], Value::none(), args[4]};
   const Bags bags = take_bags(vm, bag_arguments, table.dtype());
-  if (table.rank() != 2 || gradient.sizes() != Sizes{bags.count(), table.size(1)} || !bags.fit(table.size(0))) return Value::none();
+  if (table.rank() != 2 || gradient.sizes() != Sizes{bags.count(), table.size(1)} || !bags.fit(table.size(0)))
+    return Value::none();
   const int64_t columns = table.size(1);
   Tensor out = Tensor::empty(table.dtype(), {bags.rows.numel()});
   visit_float(table.dtype(), [&]<class T>() {
     std::fill_n(out.data_as<T>(), out.numel(), T(0));
     parallel_for(bags.count(), grain_for(bags.cost(columns)), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
-        loops<T>().bag_products(out.data_as<T>() + bags.starts.data_as<int64_t>()[b], gradient.data_as<T>() + b * columns,
-                                bags.bag(table.data_as<const T>(), columns, b));
+        loops<T>().bag_products(out.data_as<T>() + bags.starts.data_as<int64_t>()[b],
+                                gradient.data_as<T>() + b * columns, bags.bag(table.data_as<const T>(), columns, b));
     });
   });
   return make_tensor(vm, std::move(out)).take();
@@ -170,15 +182,17 @@ Value bags_products(Vm& vm, Args& args) {
 Value margins(Vm& vm, Args& args) {
   const Tensor scores = given_floats(vm, args[0], "scores");
   const Tensor classes = given(vm, args[1], "classes", DType::I64);
-  if (scores.rank() != 2 || classes.sizes() != scores.sizes() || !all_within(classes, -1, scores.size(1))) return Value::none();
+  if (scores.rank() != 2 || classes.sizes() != scores.sizes() || !all_within(classes, -1, scores.size(1)))
+    return Value::none();
   const int64_t rows = scores.size(0), count = scores.size(1);
   Tensor losses = Tensor::empty(scores.dtype(), {rows}), slopes = Tensor::empty(scores.dtype(), scores.sizes());
   visit_float(scores.dtype(), [&]<class T>() {
     parallel_for(rows, 1, [&](int64_t begin, int64_t end) {
       std::vector<T> other(static_cast<size_t>(count));
       for (int64_t row = begin; row < end; ++row)
-        losses.data_as<T>()[row] = loops<T>().margins(scores.data_as<T>() + row * count, classes.data_as<int64_t>() + row * count,
-                                                     count, other.data(), slopes.data_as<T>() + row * count);
+        losses.data_as<T>()[row] =
+            loops<T>().margins(scores.data_as<T>() + row * count, classes.data_as<int64_t>() + row * count, count,
+                               other.data(), slopes.data_as<T>() + row * count);
     });
   });
   return pair_of(vm, std::move(losses), std::move(slopes));
@@ -198,7 +212,8 @@ Value distances(Vm& vm, Args& args) {
     const double cost = 0.1 * static_cast<double>(columns + 64) * static_cast<double>(rows) / 2 + 1;
     parallel_for(rows, grain_for(cost), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        loops<T>().distances(out.data_as<T>() + first_pair(i, rows), data + i * columns, data + (i + 1) * columns, rows - i - 1, columns);
+        loops<T>().distances(out.data_as<T>() + first_pair(i, rows), data + i * columns, data + (i + 1) * columns,
+                             rows - i - 1, columns);
     });
   });
   return make_tensor(vm, std::move(out)).take();
@@ -207,8 +222,10 @@ Value distances(Vm& vm, Args& args) {
 // distance_slopes(gradient, distances, x): the gradient of distances(x).
 Value distance_slopes(Vm& vm, Args& args) {
   const Tensor x = given_floats(vm, args[2], "x");
-  const Tensor gradient = given(vm, args[0], "gradient", x.dtype()), distance = given(vm, args[1], "distances", x.dtype());
-  if (x.rank() != 2 || gradient.numel() != first_pair(x.size(0), x.size(0)) || distance.numel() != gradient.numel()) return Value::none();
+  const Tensor gradient = given(vm, args[0], "gradient", x.dtype()),
+               distance = given(vm, args[1], "distances", x.dtype());
+  if (x.rank() != 2 || gradient.numel() != first_pair(x.size(0), x.size(0)) || distance.numel() != gradient.numel())
+    return Value::none();
   const int64_t rows = x.size(0), columns = x.size(1);
   constexpr int64_t kWidth = 64;
   Tensor out = Tensor::empty(x.dtype(), x.sizes());
@@ -223,8 +240,8 @@ Value distance_slopes(Vm& vm, Args& args) {
       const int64_t from = begin * kWidth, width = std::min(columns, end * kWidth) - from;
       for (int64_t i = 0; i + 1 < rows; ++i) {
         const int64_t pair = first_pair(i, rows), own = i * columns + from, next = own + columns;
-        loops<T>().distance_slopes(first + own, second.data() + next, gradient.data_as<T>() + pair, distance.data_as<T>() + pair,
-                                   data + own, data + next, rows - i - 1, columns, width);
+        loops<T>().distance_slopes(first + own, second.data() + next, gradient.data_as<T>() + pair,
+                                   distance.data_as<T>() + pair, data + own, data + next, rows - i - 1, columns, width);
       }
     });
     for (int64_t k = 0; k < out.numel(); ++k) first[k] += second[k];
@@ -307,7 +324,8 @@ void choose(const S* x, int64_t length, int64_t count, int64_t* out) {
   C limit{};
   for (int64_t i = 0; i < length; ++i) {
     const C value = load_element(x + i);
-    // What does not come before the last of the best so far, which stands at an earlier index, cannot be among the first.
+    // What does not come before the last of the best so far, which stands at an earlier index, cannot be among the
+    // first.
     if (full && (kLargest ? value <= limit : value >= limit)) continue;
     kept.push_back({value, i});
     if (static_cast<int64_t>(kept.size()) < room) continue;
@@ -347,13 +365,15 @@ C extreme_of(C a, C b) {
   return kLargest ? (b > a ? b : a) : (b < a ? b : a);
 }
 
-// extremes_at(x, index, src, dim, largest, include_self): x with the largest or smallest of what src has for each place.
+// extremes_at(x, index, src, dim, largest, include_self): x with the largest or smallest of what src has for each
+// place.
 Value extremes_at(Vm& vm, Args& args) {
-  const Tensor x = given(vm, args[0], "x"), index = given(vm, args[1], "index", DType::I64), src = given(vm, args[2], "src", x.dtype());
+  const Tensor x = given(vm, args[0], "x"), index = given(vm, args[1], "index", DType::I64),
+               src = given(vm, args[2], "src", x.dtype());
   const int64_t axis = to_index(vm, args[3], "dim");
   const bool largest = truth(vm, args[4]), include_self = truth(vm, args[5]);
-  if (axis < 0 || axis >= x.rank() || index.rank() != x.rank() || src.sizes() != index.sizes() || is_complex(x.dtype()) ||
-      !all_within(index, 0, x.size(axis)))
+  if (axis < 0 || axis >= x.rank() || index.rank() != x.rank() || src.sizes() != index.sizes() ||
+      is_complex(x.dtype()) || !all_within(index, 0, x.size(axis)))
     return Value::none();
   for (int64_t k = 0; k < x.rank(); ++k)
     if (k != axis && index.size(k) > x.size(k)) return Value::none();
@@ -370,18 +390,21 @@ Value extremes_at(Vm& vm, Args& args) {
     const auto take = [&](int64_t to, int64_t from) {
       const auto value = load_element(src.data_as<S>() + from), before = load_element(result + to);
       const bool first = !include_self && !std::exchange(touched[static_cast<size_t>(to)], 1);
-      store_element(result + to, first ? value : largest ? extreme_of<true>(before, value) : extreme_of<false>(before, value));
+      store_element(result + to, first     ? value
+                                 : largest ? extreme_of<true>(before, value)
+                                           : extreme_of<false>(before, value));
     };
-    parallel_for(around.outer * around.inner, grain_for(2.0 * static_cast<double>(around.length) + 1), [&](int64_t begin, int64_t end) {
-      StridedWalk walk(map, begin);
-      for (int64_t line = begin; line < end; ++line, walk.next()) {
-        const int64_t start = line / around.inner * around.length * around.inner + line % around.inner;
-        for (int64_t i = 0; i < around.length; ++i) {
-          const int64_t element = start + i * around.inner;
-          take(walk.offset() + index.data_as<int64_t>()[element] * step, element);
-        }
-      }
-    });
+    parallel_for(around.outer * around.inner, grain_for(2.0 * static_cast<double>(around.length) + 1),
+                 [&](int64_t begin, int64_t end) {
+                   StridedWalk walk(map, begin);
+                   for (int64_t line = begin; line < end; ++line, walk.next()) {
+                     const int64_t start = line / around.inner * around.length * around.inner + line % around.inner;
+                     for (int64_t i = 0; i < around.length; ++i) {
+                       const int64_t element = start + i * around.inner;
+                       take(walk.offset() + index.data_as<int64_t>()[element] * step, element);
+                     }
+                   }
+                 });
   });
   return make_tensor(vm, out).take();
 }
@@ -397,7 +420,8 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("distance_slopes", "gradient, distances, x", with_access<distance_slopes>)
       .function("searchsorted", "sequence, values, right", with_access<searchsorted>)
       .function("recurrence", "cell, gates, weight, bias, h, c, backwards", with_access<recurrence>)
-      .function("recurrence_slopes", "cell, gates, weight, bias, h, c, backwards, all_h, all_c, of_all, of_h, of_c", with_access<recurrence_slopes>)
+      .function("recurrence_slopes", "cell, gates, weight, bias, h, c, backwards, all_h, all_c, of_all, of_h, of_c",
+                with_access<recurrence_slopes>)
       .function("ctc_losses", "logarithms, targets, times, counts, blank", with_access<ctc_losses>)
       .function("ctc_slopes", "logarithms, targets, times, counts, blank, gradient", with_access<ctc_slopes>)
       .function("sampled", "x, grid, border, aligned", with_access<sampled>)

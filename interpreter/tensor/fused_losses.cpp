@@ -12,7 +12,9 @@
 namespace tsc::interp {
 namespace {
 
-bool is_given(const Tensor& x, DType dtype, int64_t rank) { return x.is_contiguous() && !x.is_meta() && x.dtype() == dtype && x.rank() == rank; }
+bool is_given(const Tensor& x, DType dtype, int64_t rank) {
+  return x.is_contiguous() && !x.is_meta() && x.dtype() == dtype && x.rank() == rank;
+}
 
 // The states of a sequence: a blank before, between and after its targets.
 struct States {
@@ -40,8 +42,12 @@ void for_sequences(const Sequences& all, Body body) {
   parallel_for(batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const States states(all.targets.data_as<int64_t>() + b * longest, all.counts.data_as<int64_t>()[b], all.blank);
-      const PathLoss<T> path{all.x.data_as<T>() + b * classes, batch * classes, all.times.data_as<int64_t>()[b],
-                             static_cast<int64_t>(states.classes.size()), states.classes.data(), states.skips.get()};
+      const PathLoss<T> path{all.x.data_as<T>() + b * classes,
+                             batch * classes,
+                             all.times.data_as<int64_t>()[b],
+                             static_cast<int64_t>(states.classes.size()),
+                             states.classes.data(),
+                             states.skips.get()};
       std::vector<T> work(static_cast<size_t>(path.work()));
       body(b, path, work.data());
     }
@@ -107,7 +113,8 @@ struct Corners {
 
   PlaneCorners<T> view() const {
     PlaneCorners<T> all{static_cast<int64_t>(at[0].size()), {}, {}};
-    for (size_t corner = 0; corner < 4; ++corner) all.at[corner] = at[corner].data(), all.weights[corner] = weights[corner].data();
+    for (size_t corner = 0; corner < 4; ++corner)
+      all.at[corner] = at[corner].data(), all.weights[corner] = weights[corner].data();
     return all;
   }
 };
@@ -129,37 +136,42 @@ void sample_planes(const Tensor& x, const Tensor& grid, bool border, bool aligne
 
 // The gradients of planes and grid; outside of the planes are zeros.
 template <class T>
-void sample_slopes(const Tensor& x, const Tensor& grid, bool aligned, const Tensor& gradient, const Tensor& of_x, const Tensor& of_grid) {
-  const int64_t channels = x.size(1), height = x.size(2), width = x.size(3), places = grid.size(1) * grid.size(2), count = height * width;
+void sample_slopes(const Tensor& x, const Tensor& grid, bool aligned, const Tensor& gradient, const Tensor& of_x,
+                   const Tensor& of_grid) {
+  const int64_t channels = x.size(1), height = x.size(2), width = x.size(3), places = grid.size(1) * grid.size(2),
+                count = height * width;
   const FusedLoops<T>& loops = fused_loops(current_device().isa).of<T>();
   const T sizes[2] = {static_cast<T>(height), static_cast<T>(width)};
-  parallel_for(x.size(0), grain_for(16.0 * static_cast<double>(places * channels) + 1), [&](int64_t begin, int64_t end) {
-    Corners<T> corners(places);
-    std::vector<T> work(static_cast<size_t>(count)), of_weight(static_cast<size_t>(places)), of_place(static_cast<size_t>(2 * places));
-    for (int64_t b = begin; b < end; ++b) {
-      corners.find(grid.data_as<T>() + b * places * 2, height, width, false, aligned);
-      const PlaneCorners<T> all = corners.view();
-      const T *planes = x.data_as<T>() + b * channels * count, *of = gradient.data_as<T>() + b * channels * places;
-      for (int64_t c = 0; c < channels; ++c)
-        loops.corner_slopes(of_x.data_as<T>() + (b * channels + c) * count, of + c * places, all, count, work.data());
-      for (int corner = 3; corner >= 0; --corner) {
-        loops.weight_slopes(of_weight.data(), of, planes, all, corner, channels, count);
-        const size_t down = static_cast<size_t>(corner >> 1), right = static_cast<size_t>(corner & 1);
-        for (size_t p = 0; p < of_weight.size(); ++p)
-          for (size_t d = 0; d < 2; ++d) {
-            const T part = of_weight[p] * (d == 0 ? corners.parts[2 + right][p] : corners.parts[down][p]);
-            const T one = (d == 0 ? down : right) ? part : -part;
-            of_place[2 * p + d] = corner == 3 ? one : of_place[2 * p + d] + one;
+  parallel_for(
+      x.size(0), grain_for(16.0 * static_cast<double>(places * channels) + 1), [&](int64_t begin, int64_t end) {
+        Corners<T> corners(places);
+        std::vector<T> work(static_cast<size_t>(count)), of_weight(static_cast<size_t>(places)),
+            of_place(static_cast<size_t>(2 * places));
+        for (int64_t b = begin; b < end; ++b) {
+          corners.find(grid.data_as<T>() + b * places * 2, height, width, false, aligned);
+          const PlaneCorners<T> all = corners.view();
+          const T *planes = x.data_as<T>() + b * channels * count, *of = gradient.data_as<T>() + b * channels * places;
+          for (int64_t c = 0; c < channels; ++c)
+            loops.corner_slopes(of_x.data_as<T>() + (b * channels + c) * count, of + c * places, all, count,
+                                work.data());
+          for (int corner = 3; corner >= 0; --corner) {
+            loops.weight_slopes(of_weight.data(), of, planes, all, corner, channels, count);
+            const size_t down = static_cast<size_t>(corner >> 1), right = static_cast<size_t>(corner & 1);
+            for (size_t p = 0; p < of_weight.size(); ++p)
+              for (size_t d = 0; d < 2; ++d) {
+                const T part = of_weight[p] * (d == 0 ? corners.parts[2 + right][p] : corners.parts[down][p]);
+                const T one = (d == 0 ? down : right) ? part : -part;
+                of_place[2 * p + d] = corner == 3 ? one : of_place[2 * p + d] + one;
+              }
           }
-      }
-      T* to = of_grid.data_as<T>() + b * places * 2;
-      for (int64_t p = 0; p < places; ++p)
-        for (int64_t d = 0; d < 2; ++d) {
-          const T one = of_place[static_cast<size_t>(2 * p + d)];
-          to[2 * p + 1 - d] = aligned ? one * (sizes[d] - T(1)) / T(2) : one / T(2) * sizes[d];
+          T* to = of_grid.data_as<T>() + b * places * 2;
+          for (int64_t p = 0; p < places; ++p)
+            for (int64_t d = 0; d < 2; ++d) {
+              const T one = of_place[static_cast<size_t>(2 * p + d)];
+              to[2 * p + 1 - d] = aligned ? one * (sizes[d] - T(1)) / T(2) : one / T(2) * sizes[d];
+            }
         }
-    }
-  });
+      });
 }
 
 }  // namespace
@@ -169,13 +181,16 @@ namespace {
 // From arguments logarithms, targets, times, counts, blank.
 bool take_sequences(Vm& vm, Args& args, Sequences* all) {
   *all = {expect_tensor(vm, args[0], "logarithms")->tensor, expect_tensor(vm, args[1], "targets")->tensor,
-          expect_tensor(vm, args[2], "times")->tensor, expect_tensor(vm, args[3], "counts")->tensor, to_index(vm, args[4], "blank")};
+          expect_tensor(vm, args[2], "times")->tensor, expect_tensor(vm, args[3], "counts")->tensor,
+          to_index(vm, args[4], "blank")};
   const DType dtype = all->x.dtype();
-  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(all->x, dtype, 3) || !is_given(all->targets, DType::I64, 2) ||
-      !is_given(all->times, DType::I64, 1) || !is_given(all->counts, DType::I64, 1))
+  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(all->x, dtype, 3) ||
+      !is_given(all->targets, DType::I64, 2) || !is_given(all->times, DType::I64, 1) ||
+      !is_given(all->counts, DType::I64, 1))
     return false;
   const int64_t batch = all->x.size(1), classes = all->x.size(2), longest = all->targets.size(1);
-  if (all->targets.size(0) != batch || all->times.numel() != batch || all->counts.numel() != batch || all->blank < 0 || all->blank >= classes)
+  if (all->targets.size(0) != batch || all->times.numel() != batch || all->counts.numel() != batch || all->blank < 0 ||
+      all->blank >= classes)
     return false;
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t count = all->counts.data_as<int64_t>()[b], time = all->times.data_as<int64_t>()[b];
@@ -200,7 +215,8 @@ Value ctc_losses(Vm& vm, Args& args) {
 Value ctc_slopes(Vm& vm, Args& args) {
   Sequences all;
   const Tensor gradient = expect_tensor(vm, args[5], "gradient")->tensor;
-  if (!take_sequences(vm, args, &all) || !is_given(gradient, all.x.dtype(), 1) || gradient.numel() != all.x.size(1)) return Value::none();
+  if (!take_sequences(vm, args, &all) || !is_given(gradient, all.x.dtype(), 1) || gradient.numel() != all.x.size(1))
+    return Value::none();
   const Tensor out = Tensor::empty(all.x.dtype(), all.x.sizes());
   if (all.x.dtype() == DType::F32) path_slopes<float>(all, gradient, out);
   else path_slopes<double>(all, gradient, out);
@@ -211,8 +227,8 @@ namespace {
 
 bool are_sampled(const Tensor& x, const Tensor& grid) {
   const DType dtype = x.dtype();
-  return (dtype == DType::F32 || dtype == DType::F64) && is_given(x, dtype, 4) && is_given(grid, dtype, 4) && grid.size(0) == x.size(0) &&
-         grid.size(3) == 2 && x.size(2) >= 1 && x.size(3) >= 1;
+  return (dtype == DType::F32 || dtype == DType::F64) && is_given(x, dtype, 4) && is_given(grid, dtype, 4) &&
+         grid.size(0) == x.size(0) && grid.size(3) == 2 && x.size(2) >= 1 && x.size(3) >= 1;
 }
 
 }  // namespace

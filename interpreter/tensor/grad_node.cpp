@@ -49,8 +49,8 @@ Value node_name(Vm& vm, Args& args) { return str_value(vm, name_of(self_of(args[
 // The operand of a step that PyTorch counts among no gradients' inputs: an index or a condition.
 size_t index_operand(std::string_view name) {
   if (name == "WhereBackward0") return 0;
-  for (std::string_view indexed : {"GatherBackward0", "ScatterBackward0", "ScatterAddBackward0", "IndexSelectBackward0",
-                                   "IndexAddBackward0"})
+  for (std::string_view indexed :
+       {"GatherBackward0", "ScatterBackward0", "ScatterAddBackward0", "IndexSelectBackward0", "IndexAddBackward0"})
     if (name == indexed) return 1;
   return SIZE_MAX;
 }
@@ -72,8 +72,7 @@ Value node_next(Vm& vm, const Value& self) {
 
 Value node_variable(Vm& vm, const Value& self) {
   const NodeObject* x = self_of(self);
-  if (!x->leaf)
-    raise(vm, vm.exceptions().AttributeError, "'" + x->type->name + "' object has no attribute 'variable'");
+  if (!x->leaf) raise(vm, vm.exceptions().AttributeError, "'" + x->type->name + "' object has no attribute 'variable'");
   return x->leaf.value();
 }
 
@@ -95,10 +94,12 @@ Value tuple_of(Vm& vm, std::span<const jit::TapeTensor> gradients) {
 // What a hook gives back takes the place of the gradients.
 void take_back(Vm& vm, const Value& given, std::span<jit::TapeTensor> gradients) {
   if (given.is_none()) return;
-  const Local<TupleObject> items = as_tensor(tensor_state(vm), given) ? make_tuple(vm, {&given, 1}) : to_tuple(vm, given);
+  const Local<TupleObject> items =
+      as_tensor(tensor_state(vm), given) ? make_tuple(vm, {&given, 1}) : to_tuple(vm, given);
   if (items->size != gradients.size())
-    raise(vm, vm.exceptions().RuntimeError, "hook returned " + std::to_string(items->size) + " gradients in place of " +
-                                                std::to_string(gradients.size()));
+    raise(
+        vm, vm.exceptions().RuntimeError,
+        "hook returned " + std::to_string(items->size) + " gradients in place of " + std::to_string(gradients.size()));
   for (size_t i = 0; i < gradients.size(); ++i) {
     TensorObject* replaced = as_tensor(tensor_state(vm), items->items[i]);
     gradients[i] = replaced ? tape_tensor(vm, replaced) : jit::TapeTensor{};
@@ -107,8 +108,7 @@ void take_back(Vm& vm, const Value& given, std::span<jit::TapeTensor> gradients)
 
 class ScriptNodeHook final : public jit::NodeHook {
  public:
-  ScriptNodeHook(Vm& vm, bool in_front, const Value& function)
-      : vm_(vm), in_front_(in_front), function_(function) {}
+  ScriptNodeHook(Vm& vm, bool in_front, const Value& function) : vm_(vm), in_front_(in_front), function_(function) {}
   void before(std::vector<jit::TapeTensor>& gradients) override {
     if (in_front_) take_back(vm_, call(vm_, function_, {tuple_of(vm_, gradients)}), gradients);
   }
@@ -157,8 +157,9 @@ Value add_hook(Vm& vm, NodeObject* x, const Value& function, bool in_front) {
           "hooks of AccumulateGrad: use Tensor.register_hook or register_post_accumulate_grad_hook");
   if (!in_front && x->node->notes && x->node->notes->has_next && x->node->notes->next.size() != x->node->edges.size())
     raise(vm, vm.exceptions().NotImplementedError,
-          "register_hook of " + name_of(x) + ": the library records several steps for this function; use "
-          "Tensor.register_hook on its arguments");
+          "register_hook of " + name_of(x) +
+              ": the library records several steps for this function; use "
+              "Tensor.register_hook on its arguments");
   auto hook = std::make_shared<ScriptNodeHook>(vm, in_front, function);
   Local<NodeHandle> handle = vm.heap().make<NodeHandle>(handle_type(vm));
   handle->node = x->node;
@@ -234,7 +235,7 @@ Value prim_step(Vm& vm, Args& args) {
     const jit::TapeTensor taped = tape_tensor(vm, without_batches(x));
     if (taped.history.node.get() == node.get()) return args[0];  // it was given back unchanged
     next.push_back(is_differentiable(x->tensor.dtype()) ? jit::TapeNode::Edge{taped.history, taped.leaf}
-                                                  : jit::TapeNode::Edge{});
+                                                        : jit::TapeNode::Edge{});
   }
   jit::NodeNotes& notes = jit::notes_of(*node);
   notes.name = std::string(text_of(vm, args[1]));

@@ -1,6 +1,7 @@
 #pragma once
-// Lets native code that reads and writes elements itself do that with tensors of a device: what it makes lies there too.
-// Knows which arguments are tensors, which must all lie on it, and nothing of what the code does. Keeps: without devices it costs a test of one flag.
+// Lets native code that reads and writes elements itself do that with tensors of a device: what it makes lies there
+// too. Knows which arguments are tensors, which must all lie on it, and nothing of what the code does. Keeps: without
+// devices it costs a test of one flag.
 #include <optional>
 
 #include "interpreter/tensor/tensor_object.h"
@@ -23,7 +24,8 @@ class HostAccess {
 // A native function that does so.
 template <NativeCode Code>
 Value with_access(Vm& vm, Args& args) {
-  if (!tensor_state(vm).knows_places) [[likely]] return Code(vm, args);
+  if (!tensor_state(vm).knows_places) [[likely]]
+    return Code(vm, args);
   const HostAccess access(vm, args);
   return Code(vm, args);
 }

@@ -26,8 +26,7 @@ Tensor fresh(Vm& vm, const Value& v, const char* what, int64_t rank = 2) {
 Tensor given(Vm& vm, const Value& v, const char* what, DType dtype) {
   const Tensor& x = expect_tensor(vm, v, what)->tensor;
   if (x.dtype() != dtype || !x.is_contiguous())
-    raise_type_error(
-        vm, std::string("'") + what + "' must be contiguous, of " + std::string(dtype_name(dtype)));
+    raise_type_error(vm, std::string("'") + what + "' must be contiguous, of " + std::string(dtype_name(dtype)));
   return x;
 }
 
@@ -82,9 +81,8 @@ void check_pivots(const Tensor& pivots, int64_t n, bool paired) {
   for (int64_t i = 0; i < pivots.numel(); ++i) {
     const int64_t value = paired ? std::abs(int64_t{values[i]}) : values[i];
     if (value < 1 || value > n)
-      throw Error(ErrorKind::RuntimeError,
-                  "Pivots given to lu_solve must all be greater or equal to 1 and at most " +
-                      std::to_string(n) + ". Did you properly pass the result of lu_factor?");
+      throw Error(ErrorKind::RuntimeError, "Pivots given to lu_solve must all be greater or equal to 1 and at most " +
+                                               std::to_string(n) + ". Did you properly pass the result of lu_factor?");
   }
 }
 
@@ -94,8 +92,7 @@ Value lu_solve(Vm& vm, Args& args) {
   const Tensor pivots = given(vm, args[1], "pivots", DType::I32);
   expect_factors(vm, factors, pivots, b);
   check_pivots(pivots, rows(factors), false);
-  return make_tensor(vm, linalg::lu_solve(factors, pivots, std::move(b), truth(vm, args[3])))
-      .take();
+  return make_tensor(vm, linalg::lu_solve(factors, pivots, std::move(b), truth(vm, args[3]))).take();
 }
 
 // permutation(pivots, rows): where each row of L @ U came from (int64), for LAPACK's exchanges.
@@ -138,11 +135,8 @@ Value ldl_solve(Vm& vm, Args& args) {
 Value solve_triangular(Vm& vm, Args& args) {
   Tensor b = fresh(vm, args[1], "b");
   const Tensor a = given(vm, args[0], "a", b.dtype());
-  expect_fit(
-      vm, a.rank() >= 2 && rows(a) == columns(a) && rows(a) == rows(b) && same_batch(a, b, 2, 2));
-  return make_tensor(
-             vm, linalg::solve_triangular(a, std::move(b), truth(vm, args[2]), truth(vm, args[3])))
-      .take();
+  expect_fit(vm, a.rank() >= 2 && rows(a) == columns(a) && rows(a) == rows(b) && same_batch(a, b, 2, 2));
+  return make_tensor(vm, linalg::solve_triangular(a, std::move(b), truth(vm, args[2]), truth(vm, args[3]))).take();
 }
 
 Value qr(Vm& vm, Args& args) {
@@ -162,11 +156,10 @@ Value reflectors_times(Vm& vm, Args& args) {
   Tensor c = fresh(vm, args[2], "c");
   const Tensor a = given(vm, args[0], "a", c.dtype()), tau = given(vm, args[1], "tau", c.dtype());
   const bool left = truth(vm, args[3]);
-  expect_fit(vm, a.rank() >= 2 && tau.rank() >= 1 && same_batch(a, tau, 2, 1) &&
-                     same_batch(a, c, 2, 2) && rows(a) == (left ? rows(c) : columns(c)) &&
-                     tau.size(tau.rank() - 1) <= columns(a) && tau.size(tau.rank() - 1) <= rows(a));
-  return make_tensor(vm, linalg::reflectors_times(a, tau, std::move(c), left, truth(vm, args[4])))
-      .take();
+  expect_fit(vm, a.rank() >= 2 && tau.rank() >= 1 && same_batch(a, tau, 2, 1) && same_batch(a, c, 2, 2) &&
+                     rows(a) == (left ? rows(c) : columns(c)) && tau.size(tau.rank() - 1) <= columns(a) &&
+                     tau.size(tau.rank() - 1) <= rows(a));
+  return make_tensor(vm, linalg::reflectors_times(a, tau, std::move(c), left, truth(vm, args[4]))).take();
 }
 
 Value eigh(Vm& vm, Args& args) {
@@ -258,10 +251,8 @@ Value lstsq(Vm& vm, Args& args) {
   if (driver.size() != 1 || std::string_view("lyds").find(driver) == std::string_view::npos ||
       !number_of(args[3], &rcond))
     raise_value_error(vm, "'driver' must be l, y, d or s, and 'rcond' a number");
-  expect_fit(vm, a.dtype() == b.dtype() && same_batch(a, b, 2, 2) &&
-                     rows(b) == std::max(rows(a), columns(a)));
-  const linalg::LeastSquares found =
-      linalg::lstsq(std::move(a), std::move(b), driver[0], rcond.as_float());
+  expect_fit(vm, a.dtype() == b.dtype() && same_batch(a, b, 2, 2) && rows(b) == std::max(rows(a), columns(a)));
+  const linalg::LeastSquares found = linalg::lstsq(std::move(a), std::move(b), driver[0], rcond.as_float());
   return tuple_of(vm, {found.solution, found.rank, found.singular, found.info});
 }
 

@@ -86,7 +86,8 @@ std::optional<Place> named_place(Vm& vm, const Value& device) {
 
 Place place_of_new(Vm& vm, const Frame* frame) {
   const TensorState& state = tensor_state(vm);
-  if (!state.knows_places) [[likely]] return {};
+  if (!state.knows_places) [[likely]]
+    return {};
   Said tensors;
   const Local<StrObject> device = intern(vm, "device"), body = intern(vm, "<module>");
   for (const Frame* at = frame ? frame : vm.current_frame(); at; at = at->back) {
@@ -154,7 +155,8 @@ void check_devices(Vm& vm, Op op, std::span<TensorObject* const> tensors) {
     const Place a = expected->place(), b = x.place();
     if (may_meet(op, a, b)) continue;
     if (!a.is_meta() && !b.is_meta()) refuse_devices(vm, a.is_host() ? b : a, a.is_host() ? a : b);
-    throw Error(ErrorKind::RuntimeError, "Tensor on device " + b.name() + " is not on the expected device " + a.name() + "!");
+    throw Error(ErrorKind::RuntimeError,
+                "Tensor on device " + b.name() + " is not on the expected device " + a.name() + "!");
   }
 }
 
@@ -202,7 +204,8 @@ Value prim_new_place(Vm& vm, Args&) { return place_value(place_of_new(vm)); }
 
 // same_place(x, other): refuses tensors of two devices, also where an operation would take them.
 Value prim_same_place(Vm& vm, Args& args) {
-  const Place a = expect_tensor(vm, args[0], "x")->tensor.place(), b = expect_tensor(vm, args[1], "other")->tensor.place();
+  const Place a = expect_tensor(vm, args[0], "x")->tensor.place(),
+              b = expect_tensor(vm, args[1], "other")->tensor.place();
   if (a != b && !a.is_meta() && !b.is_meta()) refuse_devices(vm, a.is_host() ? b : a, a.is_host() ? a : b);
   return Value::none();
 }

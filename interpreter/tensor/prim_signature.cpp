@@ -53,8 +53,7 @@ PrimSignature prim_signature(Op op) {
   if (axis_use(op) == AxisUse::One) writer.add(PrimParameter::Axis, "axis");
   if (axis_use(op) == AxisUse::Many) writer.add(PrimParameter::Axes, "axes");
   for (std::string_view name : scalar_names(op))
-    writer.add(is_scalar_list(name) ? PrimParameter::Sizes : PrimParameter::Number,
-               name);
+    writer.add(is_scalar_list(name) ? PrimParameter::Sizes : PrimParameter::Number, name);
   if (row.dtype_rule == DTypeRule::Attribute) writer.add(PrimParameter::DType, "dtype");
   if (op == Op::sort) writer.add(PrimParameter::Mode, "descending");
   if (op == Op::convolve) writer.add(PrimParameter::Mode, "channels_first=False");

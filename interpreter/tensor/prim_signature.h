@@ -12,7 +12,7 @@ enum class PrimParameter : uint8_t { Tensor, TensorList, Axis, Axes, Number, Siz
 
 struct PrimSignature {
   SmallVector<PrimParameter, 8> parameters;
-  std::string text;   // "x, axis, start, length, step"
+  std::string text;    // "x, axis, start, length, step"
   bool fills = false;  // the first number becomes elements of the dtype
 };
 

@@ -89,8 +89,7 @@ Value call_prim(Vm& vm, Args& args) {
   }
   if (prim.op == Op::full && (is_kind(args[0], Kind::Complex) || is_big(args[0]))) return full_of_wide(vm, args);
   PrimArguments arguments = parse_arguments(vm, prim.signature, args);
-  EagerResults results =
-      run_eager(vm, prim.op, arguments.tensors, arguments.scalars, arguments.attributes);
+  EagerResults results = run_eager(vm, prim.op, arguments.tensors, arguments.scalars, arguments.attributes);
   if (!results.second) return results.first.take();
   const Value both[] = {results.first.take(), results.second.take()};
   return make_tuple(vm, both).take();
@@ -133,7 +132,8 @@ Value prim_set_grad_enabled(Vm& vm, Args& args) {
   return Value::boolean(before);
 }
 
-// A list that a loop of a compiled region has filled is the rows of a tensor (capture/program/rolled_loops.h): of a real one there are none.
+// A list that a loop of a compiled region has filled is the rows of a tensor (capture/program/rolled_loops.h): of a
+// real one there are none.
 Value prim_filled_rows(Vm&, Args&) { return Value::none(); }
 
 Value prim_grad_enabled(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).modes.grad_enabled); }
@@ -161,8 +161,7 @@ Value prim_autocast(Vm& vm, Args& args) {
 }
 
 Value prim_manual_seed(Vm& vm, Args& args) {
-  rng_of(tensor_state(vm), expect_place(vm, args[1])) = {
-      static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
+  rng_of(tensor_state(vm), expect_place(vm, args[1])) = {static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
   return Value::none();
 }
 
@@ -176,8 +175,8 @@ Value prim_rng_state(Vm& vm, Args& args) {
 Value prim_set_rng_state(Vm& vm, Args& args) {
   Sizes both = expect_sizes(vm, args[0], "state");
   if (both.size() != 2) raise_value_error(vm, "the random state is a tuple (seed, offset)");
-  rng_of(tensor_state(vm), expect_place(vm, args[1])) = {
-      static_cast<uint64_t>(both[0]), static_cast<uint64_t>(both[1])};
+  rng_of(tensor_state(vm), expect_place(vm, args[1])) = {static_cast<uint64_t>(both[0]),
+                                                         static_cast<uint64_t>(both[1])};
   return Value::none();
 }
 
@@ -198,9 +197,7 @@ Value prim_item(Vm& vm, Args& args) {
   return tensor_item(vm, expect_tensor(vm, args[0], "x")->tensor);
 }
 
-Value prim_is_tensor(Vm& vm, Args& args) {
-  return Value::boolean(as_tensor(tensor_state(vm), args[0]) != nullptr);
-}
+Value prim_is_tensor(Vm& vm, Args& args) { return Value::boolean(as_tensor(tensor_state(vm), args[0]) != nullptr); }
 
 // x itself where it has that dtype already.
 Value prim_to_dtype(Vm& vm, Args& args) {
@@ -273,8 +270,7 @@ Value prim_profile_stop(Vm& vm, Args&) {
   const int64_t now = profile->now();
   for (const Profile::Event& event : profile->events()) {
     const Value parts[] = {str_value(vm, event.name), str_value(vm, kKinds[static_cast<int>(event.kind)]),
-                           Value::integer(event.begin),
-                           Value::integer((event.end ? event.end : now) - event.begin),
+                           Value::integer(event.begin), Value::integer((event.end ? event.end : now) - event.begin),
                            Value::integer(event.parent)};
     list->items.push_back(make_tuple(vm, parts).take());
   }
@@ -282,8 +278,7 @@ Value prim_profile_stop(Vm& vm, Args&) {
 }
 
 Value prim_profile_begin(Vm& vm, Args& args) {
-  if (Profile* profile = tensor_state(vm).profile.get())
-    profile->begin(text_of(vm, args[0]), Profile::Kind::Range);
+  if (Profile* profile = tensor_state(vm).profile.get()) profile->begin(text_of(vm, args[0]), Profile::Kind::Range);
   return Value::none();
 }
 
@@ -307,8 +302,8 @@ Value prim_set_print_options(Vm& vm, Args& args) {
 }
 
 Value prim_promote_types(Vm& vm, Args& args) {
-  return dtype_value(tensor_state(vm), promote_types(expect_dtype(vm, args[0], "type1"),
-                                                     expect_dtype(vm, args[1], "type2")));
+  return dtype_value(tensor_state(vm),
+                     promote_types(expect_dtype(vm, args[0], "type1"), expect_dtype(vm, args[1], "type2")));
 }
 
 std::vector<jit::TapeTensor> take_taped(Vm& vm, const Value& v) {
@@ -337,9 +332,10 @@ void check_differentiable_here(Vm& vm, const Value& tensors, bool batches_too) {
       raise(vm, vm.exceptions().NotImplementedError,
             "gradients of a tensor that has a tangent: use torch.func.jvp around torch.func.grad");
     if (batches_too && is_batched(t))
-      throw Error(ErrorKind::RuntimeError, "backward() called inside a functorch transform. This is not supported, "
-                                           "please use functorch.grad or functorch.vjp instead or call backward() "
-                                           "outside of functorch transforms.");
+      throw Error(ErrorKind::RuntimeError,
+                  "backward() called inside a functorch transform. This is not supported, "
+                  "please use functorch.grad or functorch.vjp instead or call backward() "
+                  "outside of functorch transforms.");
   }
 }
 
@@ -352,8 +348,8 @@ BackwardRequest backward_request(Vm& vm, const Value& tensors, const Value& seed
   BackwardRequest request{take_taped(vm, tensors), take_taped(vm, seeds)};
   for (size_t i = 0; i < request.roots.size(); ++i)
     if (!request.roots[i].needs_grad())
-      throw Error(ErrorKind::RuntimeError, "element " + std::to_string(i) +
-                                               " of tensors does not require grad and does not have a grad_fn");
+      throw Error(ErrorKind::RuntimeError,
+                  "element " + std::to_string(i) + " of tensors does not require grad and does not have a grad_fn");
   return request;
 }
 
@@ -409,7 +405,8 @@ GradientRequest batched_request(Vm& vm, const Args& args, int levels) {
   for (const Value& v : cast<TupleObject>(args[1])->span()) {
     TensorObject* x = cast<TensorObject>(v);
     int level = levels;
-    for (TensorObject* t = x; level > 0 && is_batched(t) && t->extra->level == level; t = t->extra->physical.get()) --level;
+    for (TensorObject* t = x; level > 0 && is_batched(t) && t->extra->level == level; t = t->extra->physical.get())
+      --level;
     if (level > 0)
       throw Error(ErrorKind::RuntimeError,
                   "vmap: the gradient of a tensor that is not batched is the sum over the batch; differentiate with "
@@ -520,8 +517,7 @@ Local<ModuleObject> make_prims(Vm& vm) {
   ModuleBuilder module(vm, "_prims");
   for (const OpRow& row : op_rows()) {
     if (row.op == Op::rng_bits || row.op == Op::store) continue;
-    table->prims.push_back(
-        std::make_unique<BoundPrim>(BoundPrim{row.op, prim_signature(row.op)}));
+    table->prims.push_back(std::make_unique<BoundPrim>(BoundPrim{row.op, prim_signature(row.op)}));
     BoundPrim* prim = table->prims.back().get();
     Local<NativeFunction> function = make_native(vm, row.name, prim->signature.text, call_prim);
     function->pointer = prim;
@@ -533,8 +529,7 @@ Local<ModuleObject> make_prims(Vm& vm) {
     for (const GradientPrim& f : prims) module.function(f.name, f.signature, f.code);
   for (const StoragePrim& f : storage_prims()) module.function(f.name, f.signature, f.code);
   TensorState& state = tensor_state(vm);
-  for (int i = 0; i < kDTypeCount; ++i)
-    module.value(dtype_name(static_cast<DType>(i)), state.dtypes[i].value());
+  for (int i = 0; i < kDTypeCount; ++i) module.value(dtype_name(static_cast<DType>(i)), state.dtypes[i].value());
   Local<TupleObject> dtypes = make_tuple(vm, kDTypeCount);  // all of them
   for (int i = 0; i < kDTypeCount; ++i) dtypes->items[i] = state.dtypes[i].value();
   module.value("dtypes", dtypes.take());
@@ -548,9 +543,7 @@ Local<ModuleObject> make_prims(Vm& vm) {
 
 NativeCode prim_native_code() { return call_prim; }
 
-Op prim_op(const NativeFunction* function) {
-  return static_cast<const BoundPrim*>(function->pointer)->op;
-}
+Op prim_op(const NativeFunction* function) { return static_cast<const BoundPrim*>(function->pointer)->op; }
 
 void register_prims(Vm& vm) { register_native_module(vm, "_prims", make_prims); }
 

@@ -16,8 +16,7 @@ std::string tensor_text(Vm& vm, TensorObject* object) {
   std::string extra;
   if (taped.history.node)
     extra = "grad_fn=<" + std::string(jit::shown_name(*taped.history.node, taped.history.output)) + ">";
-  else if (object->requires_grad)
-    extra = "requires_grad=True";
+  else if (object->requires_grad) extra = "requires_grad=True";
   if (TensorObject* tangent = tangent_of(vm, object))
     extra += std::string(extra.empty() ? "" : ", ") + "tangent=" + tensor_text(vm, tangent);
   PrintOptions options = tensor_state(vm).print_options;

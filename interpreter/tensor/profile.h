@@ -52,12 +52,13 @@ class Profile {
 // One event, from here to the end of the scope, when a profile is on.
 class ProfileScope {
  public:
-  ProfileScope(const std::shared_ptr<Profile>& profile, std::string_view name, Profile::Kind kind)
-      : profile_(profile) {
-    if (profile_) [[unlikely]] event_ = profile_->begin(name, kind);
+  ProfileScope(const std::shared_ptr<Profile>& profile, std::string_view name, Profile::Kind kind) : profile_(profile) {
+    if (profile_) [[unlikely]]
+      event_ = profile_->begin(name, kind);
   }
   ~ProfileScope() {
-    if (profile_) [[unlikely]] profile_->end(event_);
+    if (profile_) [[unlikely]]
+      profile_->end(event_);
   }
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;

@@ -25,8 +25,9 @@ class LayerRun {
  public:
   // The states at each time, h and c (of an LSTM), are made, or known.
   LayerRun(const Layer& layer, const Tensor& h, const Tensor& c, bool backwards)
-      : layer_(layer), columns_(gates_of(layer.cell) * layer.width), state_(layer.batch * layer.width), backwards_(backwards),
-        h_(h.data_as<T>()), c_(c.defined() ? c.data_as<T>() : nullptr), own_(static_cast<size_t>(layer.batch * columns_)) {
+      : layer_(layer), columns_(gates_of(layer.cell) * layer.width), state_(layer.batch * layer.width),
+        backwards_(backwards), h_(h.data_as<T>()), c_(c.defined() ? c.data_as<T>() : nullptr),
+        own_(static_cast<size_t>(layer.batch * columns_)) {
     // Few rows read the weight where it lies; for more it is turned once instead of at each time.
     weight_ = view_permute(layer.weight, {1, 0});
     if (layer.batch > kTurnedRows) weight_ = run_op(Op::copy, {&weight_, 1}, {}, {}).first;
@@ -47,10 +48,13 @@ class LayerRun {
   Gradients slopes(const Tensor& of_all, const Tensor& of_h, const Tensor& of_c) {
     const DType dtype = layer_.gates.dtype();
     Gradients found{Tensor::empty(dtype, layer_.gates.sizes()), Tensor::empty(dtype, layer_.weight.sizes()),
-                    Tensor::empty(dtype, {columns_}), Tensor::empty(dtype, layer_.h.sizes()), Tensor::empty(dtype, layer_.h.sizes())};
+                    Tensor::empty(dtype, {columns_}), Tensor::empty(dtype, layer_.h.sizes()),
+                    Tensor::empty(dtype, layer_.h.sizes())};
     const auto slopes_of = fused_loops(current_device().isa).of<T>().cell_slopes;
-    std::vector<T> d_own(own_.size()), direct(static_cast<size_t>(state_)), through(direct.size()), d_here(static_cast<size_t>(layer_.weight.numel()));
-    T *dh = found.h.template data_as<T>(), *dc = found.c.template data_as<T>(), *d_weight = found.weight.template data_as<T>();
+    std::vector<T> d_own(own_.size()), direct(static_cast<size_t>(state_)), through(direct.size()),
+        d_here(static_cast<size_t>(layer_.weight.numel()));
+    T *dh = found.h.template data_as<T>(), *dc = found.c.template data_as<T>(),
+      *d_weight = found.weight.template data_as<T>();
     std::copy_n(of_h.data_as<T>(), state_, dh);
     if (of_c.defined()) std::copy_n(of_c.data_as<T>(), state_, dc);
     for (int64_t step = layer_.times - 1; step >= 0; --step) {
@@ -61,12 +65,15 @@ class LayerRun {
       T* d_given = found.gates.template data_as<T>() + time_of(step) * layer_.batch * columns_;
       for_rows([&](int64_t row) {
         const int64_t at = row * layer_.width;
-        slopes_of(layer_.cell, {row_at(step, row), dh + at, dc + at, d_given + row * columns_, d_own.data() + row * columns_, direct.data() + at});
+        slopes_of(layer_.cell, {row_at(step, row), dh + at, dc + at, d_given + row * columns_,
+                                d_own.data() + row * columns_, direct.data() + at});
       });
       add_bias(d_own.data(), found.bias.template data_as<T>(), last);
-      multiply(d_own.data(), {1, columns_}, columns_, before(step), {layer_.width, 1}, layer_.batch, layer_.width, last ? d_weight : d_here.data());
+      multiply(d_own.data(), {1, columns_}, columns_, before(step), {layer_.width, 1}, layer_.batch, layer_.width,
+               last ? d_weight : d_here.data());
       if (!last) add_weight(d_here.data(), d_weight);
-      multiply(d_own.data(), {columns_, 1}, layer_.batch, layer_.weight.template data_as<T>(), {layer_.width, 1}, columns_, layer_.width, through.data());
+      multiply(d_own.data(), {columns_, 1}, layer_.batch, layer_.weight.template data_as<T>(), {layer_.width, 1},
+               columns_, layer_.width, through.data());
     }
     for (int64_t k = 0; k < state_; ++k) dh[k] = direct[k] + through[k];
     return found;
@@ -92,8 +99,8 @@ class LayerRun {
     matmul(args);
   }
   void give_own(int64_t step) {
-    multiply(before(step), {layer_.width, 1}, layer_.batch, weight_.template data_as<T>(), {weight_.stride(0), weight_.stride(1)}, layer_.width,
-             columns_, own_.data());
+    multiply(before(step), {layer_.width, 1}, layer_.batch, weight_.template data_as<T>(),
+             {weight_.stride(0), weight_.stride(1)}, layer_.width, columns_, own_.data());
   }
 
   // What this time gives, added to what later times gave.
@@ -114,8 +121,13 @@ class LayerRun {
   CellRow<T> row_at(int64_t step, int64_t row) {
     const int64_t at = row * layer_.width, here = time_of(step) * state_ + at;
     const T* c = !c_ ? nullptr : step == 0 ? layer_.c.data_as<T>() + at : c_ + time_of(step - 1) * state_ + at;
-    return {layer_.gates.data_as<T>() + (time_of(step) * layer_.batch + row) * columns_, own_.data() + row * columns_,
-            layer_.bias.defined() ? layer_.bias.data_as<T>() : nullptr, before(step) + at, c, h_ + here, c_ ? c_ + here : nullptr,
+    return {layer_.gates.data_as<T>() + (time_of(step) * layer_.batch + row) * columns_,
+            own_.data() + row * columns_,
+            layer_.bias.defined() ? layer_.bias.data_as<T>() : nullptr,
+            before(step) + at,
+            c,
+            h_ + here,
+            c_ ? c_ + here : nullptr,
             layer_.width};
   }
 
@@ -124,7 +136,9 @@ class LayerRun {
     std::vector<int64_t> rows(static_cast<size_t>(layer_.batch));
     std::iota(rows.begin(), rows.end(), 0);
     std::vector<T> here(static_cast<size_t>(columns_));
-    fused_loops(current_device().isa).of<T>().bag_sum(here.data(), {d_own, columns_, rows.data(), layer_.batch, nullptr, -1}, true);
+    fused_loops(current_device().isa)
+        .of<T>()
+        .bag_sum(here.data(), {d_own, columns_, rows.data(), layer_.batch, nullptr, -1}, true);
     for (int64_t k = 0; k < columns_; ++k) sums[k] = last ? here[k] : sums[k] + here[k];
   }
 
@@ -146,8 +160,9 @@ Tensor given(Vm& vm, const Value& v, const char* what, DType dtype) {
 bool fits(const Layer& layer) {
   const Sizes state = {layer.batch, layer.width};
   const int64_t columns = gates_of(layer.cell) * layer.width;
-  return layer.times > 0 && layer.batch > 0 && layer.width > 0 && layer.gates.size(2) == columns && layer.h.sizes() == state &&
-         layer.weight.sizes() == Sizes{columns, layer.width} && (!layer.bias.defined() || layer.bias.sizes() == Sizes{columns}) &&
+  return layer.times > 0 && layer.batch > 0 && layer.width > 0 && layer.gates.size(2) == columns &&
+         layer.h.sizes() == state && layer.weight.sizes() == Sizes{columns, layer.width} &&
+         (!layer.bias.defined() || layer.bias.sizes() == Sizes{columns}) &&
          (layer.cell == Cell::Lstm) == layer.c.defined() && (!layer.c.defined() || layer.c.sizes() == state);
 }
 
@@ -156,7 +171,8 @@ bool take_layer(Vm& vm, Args& args, Layer* layer) {
   const int64_t cell = to_index(vm, args[0], "cell");
   layer->gates = expect_tensor(vm, args[1], "gates")->tensor;
   const DType dtype = layer->gates.dtype();
-  if (cell < 0 || cell > static_cast<int64_t>(Cell::Gru) || layer->gates.rank() != 3 || (dtype != DType::F32 && dtype != DType::F64))
+  if (cell < 0 || cell > static_cast<int64_t>(Cell::Gru) || layer->gates.rank() != 3 ||
+      (dtype != DType::F32 && dtype != DType::F64))
     return false;
   layer->cell = static_cast<Cell>(cell);
   layer->gates = given(vm, args[1], "gates", dtype);
@@ -164,11 +180,14 @@ bool take_layer(Vm& vm, Args& args, Layer* layer) {
   if (!args[3].is_none()) layer->bias = given(vm, args[3], "bias", dtype);
   layer->h = given(vm, args[4], "h", dtype);
   if (!args[5].is_none()) layer->c = given(vm, args[5], "c", dtype);
-  layer->times = layer->gates.size(0), layer->batch = layer->gates.size(1), layer->width = layer->h.rank() == 2 ? layer->h.size(1) : 0;
+  layer->times = layer->gates.size(0), layer->batch = layer->gates.size(1),
+  layer->width = layer->h.rank() == 2 ? layer->h.size(1) : 0;
   return fits(*layer);
 }
 
-Value made_or_none(Vm& vm, const Tensor& x, bool wanted = true) { return wanted ? make_tensor(vm, x).take() : Value::none(); }
+Value made_or_none(Vm& vm, const Tensor& x, bool wanted = true) {
+  return wanted ? make_tensor(vm, x).take() : Value::none();
+}
 
 }  // namespace
 
@@ -198,8 +217,9 @@ Value recurrence_slopes(Vm& vm, Args& args) {
       (has_c && (c.sizes() != sizes || of_c.sizes() != layer.h.sizes())))
     return Value::none();
   const auto give = [&](const auto& found) {
-    const Value all[] = {made_or_none(vm, found.gates), made_or_none(vm, found.weight), made_or_none(vm, found.bias, layer.bias.defined()),
-                         made_or_none(vm, found.h), made_or_none(vm, found.c, has_c)};
+    const Value all[] = {made_or_none(vm, found.gates), made_or_none(vm, found.weight),
+                         made_or_none(vm, found.bias, layer.bias.defined()), made_or_none(vm, found.h),
+                         made_or_none(vm, found.c, has_c)};
     return make_tuple(vm, all).take();
   };
   if (dtype == DType::F32) return give(LayerRun<float>(layer, h, c, backwards).slopes(of_all, of_h, of_c));

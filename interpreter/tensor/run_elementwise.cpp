@@ -1,4 +1,5 @@
-// Elementwise primitives over tensors and numbers: what they promote to and broadcast to, and the step that is recorded.
+// Elementwise primitives over tensors and numbers: what they promote to and broadcast to, and the step that is
+// recorded.
 #include "interpreter/tensor/broadcasting.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
@@ -35,8 +36,7 @@ bool same_kind(std::span<const Value> operands, const TensorState& state) {
   if (!first) return false;
   for (const Value& v : operands.subspan(1)) {
     TensorObject* other = as_tensor(state, v);
-    if (!other || other->tensor.dtype() != first->tensor.dtype() ||
-        !(other->tensor.sizes() == first->tensor.sizes()))
+    if (!other || other->tensor.dtype() != first->tensor.dtype() || !(other->tensor.sizes() == first->tensor.sizes()))
       return false;
   }
   return true;
@@ -59,8 +59,8 @@ void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> ope
   }
 }
 
-// The sizes that all tensors among the operands share, where they are so few elements that a number beside them is written
-// out sooner than spread as a view; null otherwise.
+// The sizes that all tensors among the operands share, where they are so few elements that a number beside them is
+// written out sooner than spread as a view; null otherwise.
 const Sizes* few_elements(const TensorState& state, std::span<const Value> operands) {
   constexpr int64_t kFew = 256;
   const Sizes* shared = nullptr;
@@ -166,14 +166,16 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     return call_library(vm, "_complex_function", arguments);
   }
   const Place place = state.knows_places ? place_of_operands(vm, op, operands) : Place();
-  if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && !place.is_meta() && is_one_number(state, operands[*unrounded], dtype))
+  if (const auto unrounded = unrounded_operand(op, kinds, dtype);
+      unrounded && !place.is_meta() && is_one_number(state, operands[*unrounded], dtype))
     return run_unrounded(vm, op, operands, dtype, place, *unrounded);
   Local<TensorObject> held[3];
   const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   const Sizes* sizes = direct ? nullptr : few_elements(state, operands);
   for (size_t i = 0; i < operands.size(); ++i) {
     const DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
-    held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, place, sizes);
+    held[i] =
+        direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, place, sizes);
   }
   Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);
   if (!direct && result->history.node) name_inputs(vm, op, result.get(), operands);

@@ -27,8 +27,7 @@ Value described(Vm& vm, const Value& v, const Annotation& annotation) {
   const Annotation* inner = container_of(annotation, is_kind(v, Kind::Dict));
   if (inner && is_kind(v, Kind::Tuple))
     return container_value(vm, kDescribedTuple, cast<TupleObject>(v)->span(), *inner);
-  if (inner && is_kind(v, Kind::List))
-    return container_value(vm, kDescribedList, cast<ListObject>(v)->items, *inner);
+  if (inner && is_kind(v, Kind::List)) return container_value(vm, kDescribedList, cast<ListObject>(v)->items, *inner);
   if (inner && is_kind(v, Kind::Dict)) {
     std::vector<Value> values;
     Table& table = cast<DictObject>(v)->table;
@@ -43,8 +42,7 @@ Value container_value(Vm& vm, int64_t form, std::span<const Value> items, const 
   vm.check_native_stack();
   Local<TupleObject> tuple = make_tuple(vm, 1 + items.size());
   tuple->items[0] = Value::integer(form);
-  for (size_t i = 0; i < items.size(); ++i)
-    tuple->items[1 + i] = described(vm, items[i], part_of(each, i));
+  for (size_t i = 0; i < items.size(); ++i) tuple->items[1 + i] = described(vm, items[i], part_of(each, i));
   return tuple.take();
 }
 
@@ -64,10 +62,8 @@ ShapeFact fact_of_description(Vm& vm, const Value& v) {
     fact.kind = is_tensor ? ShapeFact::Kind::Tensor : described_kind(items[0].as_int());
     if (is_tensor) fact.type = cast<StrObject>(items[0])->view();
     for (const Value& item : items.subspan(1)) {
-      if (!is_tensor)
-        fact.items.push_back(fact_of_description(vm, item));
-      else
-        fact.sizes.push_back({item.is_int() ? item.as_int() : 0, item.is_int(), lang::Size::kNoHandle});
+      if (!is_tensor) fact.items.push_back(fact_of_description(vm, item));
+      else fact.sizes.push_back({item.is_int() ? item.as_int() : 0, item.is_int(), lang::Size::kNoHandle});
     }
   }
   return fact;
@@ -81,8 +77,7 @@ std::vector<ShapeFact> facts_of(Vm& vm, const Value& state) {
   return facts;
 }
 
-[[noreturn]] void raise_mismatch(Vm& vm, const lang::ShapeSignature& signature,
-                                 const std::vector<ShapeFact>& arguments,
+[[noreturn]] void raise_mismatch(Vm& vm, const lang::ShapeSignature& signature, const std::vector<ShapeFact>& arguments,
                                  const lang::ShapeMismatch& mismatch) {
   const Frame* frame = vm.current_frame();
   const std::string function = frame ? frame->code->code->qualname : std::string();
@@ -95,8 +90,7 @@ Value check_arguments(Vm& vm, Args& args) {
   const size_t count = std::min<size_t>(signature.parameters.size(), args.count - 1);
   Local<TupleObject> state = make_tuple(vm, count);
   for (size_t i = 0; i < count; ++i)
-    state->items[i] =
-        described(vm, args[static_cast<uint32_t>(i) + 1], signature.parameters[i].annotation);
+    state->items[i] = described(vm, args[static_cast<uint32_t>(i) + 1], signature.parameters[i].annotation);
   const std::vector<ShapeFact> facts = facts_of(vm, state.value());
   lang::SizeLogic logic;
   lang::BoundSizes bound;
@@ -130,10 +124,8 @@ void install_shape_checks(Vm& vm, ShapeChecking checking) {
   set_shape_checking(vm, std::move(checking));
   vm.extension(&kCacheKey) = std::make_shared<SignatureCache>();
   DictObject* builtins = vm.builtins()->globals.get();
-  dict_set(vm, builtins, "__check_arguments__",
-           make_raw_native(vm, "__check_arguments__", check_arguments).take());
-  dict_set(vm, builtins, "__check_result__",
-           make_raw_native(vm, "__check_result__", check_result).take());
+  dict_set(vm, builtins, "__check_arguments__", make_raw_native(vm, "__check_arguments__", check_arguments).take());
+  dict_set(vm, builtins, "__check_result__", make_raw_native(vm, "__check_result__", check_result).take());
 }
 
 const lang::ShapeSignature& shape_signature(Vm& vm, const Value& constant) {
@@ -145,10 +137,8 @@ const lang::ShapeSignature& shape_signature(Vm& vm, const Value& constant) {
   const auto found = cache.find(constant.object());
   if (found != cache.end()) return found->second.second;
   std::vector<std::string> texts;
-  for (const Value& text : tuple->span())
-    texts.emplace_back(cast<StrObject>(text)->view());
-  return cache.emplace(constant.object(), std::pair(constant, lang::signature_of(texts)))
-      .first->second.second;
+  for (const Value& text : tuple->span()) texts.emplace_back(cast<StrObject>(text)->view());
+  return cache.emplace(constant.object(), std::pair(constant, lang::signature_of(texts))).first->second.second;
 }
 
 ShapeFact::Kind described_kind(int64_t form) {
@@ -159,8 +149,7 @@ ShapeFact::Kind described_kind(int64_t form) {
 
 const Annotation* container_of(const Annotation& annotation, bool of_dict) {
   using Form = Annotation::Kind;
-  if (of_dict ? annotation.kind == Form::Values
-              : annotation.kind == Form::Tuple || annotation.kind == Form::Items)
+  if (of_dict ? annotation.kind == Form::Values : annotation.kind == Form::Tuple || annotation.kind == Form::Items)
     return &annotation;
   if (annotation.kind != Form::Union) return nullptr;
   for (const Annotation& part : annotation.parts)

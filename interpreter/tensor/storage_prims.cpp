@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/host_access.h"
-#include "interpreter/heap/patience.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/ends.h"
@@ -17,8 +17,7 @@ namespace {
 Value prim_strided(Vm& vm, Args& args) {
   TensorObject* x = expect_tensor(vm, args[0], "x");
   return make_tensor(vm, view_as_strided(x->tensor, expect_sizes(vm, args[1], "sizes"),
-                                         expect_sizes(vm, args[2], "strides"),
-                                         to_index(vm, args[3], "offset")))
+                                         expect_sizes(vm, args[2], "strides"), to_index(vm, args[3], "offset")))
       .take();
 }
 
@@ -33,8 +32,7 @@ Value prim_of_bytes(Vm& vm, Args& args) {
   TensorObject* bytes = expect_tensor(vm, args[0], "bytes");
   const Tensor whole(bytes->tensor.storage(), expect_dtype(vm, args[1], "dtype"), {0}, {1}, 0);
   return make_tensor(vm, view_as_strided(whole, expect_sizes(vm, args[2], "sizes"),
-                                         expect_sizes(vm, args[3], "strides"),
-                                         to_index(vm, args[4], "offset")))
+                                         expect_sizes(vm, args[3], "strides"), to_index(vm, args[4], "offset")))
       .take();
 }
 
@@ -47,16 +45,17 @@ Ref<Storage> storage_over(SharedBytes& memory) {
   return Ref<Storage>(static_cast<Storage*>(memory.storage().get()));
 }
 
-// of_buffer(buffer, dtype, count, offset): a vector of the elements that lie in a bytes-like object from that byte on. It
-// shares the memory and keeps it from moving; where that is not possible (bytes, which nobody may change, and elements
-// that lie across their natural places) it has a copy.
+// of_buffer(buffer, dtype, count, offset): a vector of the elements that lie in a bytes-like object from that byte on.
+// It shares the memory and keeps it from moving; where that is not possible (bytes, which nobody may change, and
+// elements that lie across their natural places) it has a copy.
 Value prim_of_buffer(Vm& vm, Args& args) {
   const Buffer buffer(vm, args[0]);
   const DType dtype = expect_dtype(vm, args[1], "dtype");
   const int64_t count = to_index(vm, args[2], "count"), offset = to_index(vm, args[3], "offset");
   const int64_t width = dtype_size(dtype), bytes = checked_mul(count, width);
   const auto size = static_cast<int64_t>(buffer.bytes().size());
-  if (count < 0 || offset < 0 || offset > size || bytes > size - offset) raise_value_error(vm, "the elements lie beyond the buffer");
+  if (count < 0 || offset < 0 || offset > size || bytes > size - offset)
+    raise_value_error(vm, "the elements lie beyond the buffer");
   const char* data = buffer.data() + offset;
   const Ref<SharedBytes>& memory = buffer.exported().memory();
   const int64_t place = memory ? data - memory->data() : 0;
@@ -87,7 +86,9 @@ Value prim_resized(Vm& vm, Args& args) {
   Ref<Storage> storage = x.storage();
   if (bytes > storage->bytes()) {
     if (x.is_meta())
-      return make_tensor(vm, Tensor(Storage::without_memory(bytes), x.dtype(), sizes, contiguous_strides(sizes), x.offset())).take();
+      return make_tensor(
+                 vm, Tensor(Storage::without_memory(bytes), x.dtype(), sizes, contiguous_strides(sizes), x.offset()))
+          .take();
     storage = Tensor::empty(DType::U8, {bytes}).storage();
     std::copy_n(x.storage()->data(), x.storage()->bytes(), storage->data());
     std::fill_n(storage->data() + x.storage()->bytes(), bytes - x.storage()->bytes(), std::byte{0});

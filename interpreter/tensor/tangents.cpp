@@ -24,8 +24,7 @@ Tensor zeros_like(const Tensor& x) {
 // The operand again, as a value of its own: one operand may be computed from another.
 jit::TapeTensor apart(Vm& vm, TensorObject* x) {
   const jit::TapeTensor taped = tape_tensor(vm, x);
-  if (!tensor_state(vm).modes.grad_enabled || !taped.needs_grad())
-    return {x->tensor, {}, std::make_shared<NoLeaf>()};
+  if (!tensor_state(vm).modes.grad_enabled || !taped.needs_grad()) return {x->tensor, {}, std::make_shared<NoLeaf>()};
   return jit::run_taped(Op::save_for_backward, {&taped, 1}, {}, {}, true).first;
 }
 
@@ -79,19 +78,18 @@ Local<TensorObject> tangent_of_result(Vm& vm, Op op, std::span<TensorObject* con
 
 void assign_tangent(Vm& vm, TensorObject* x, TensorObject* value) {
   TensorObject* given = value ? tangent_of(vm, value) : nullptr;
-  if (TensorObject* own = tangent_of(vm, x))
-    return assign(vm, own, given ? Value(given) : Value::real(0.0));
+  if (TensorObject* own = tangent_of(vm, x)) return assign(vm, own, given ? Value(given) : Value::real(0.0));
   if (!given) return;
   std::vector<TensorObject*> chain = {x};
-  while (chain.back()->view && chain.back()->view->op != Op::detach)
-    chain.push_back(chain.back()->view->parent.get());
+  while (chain.back()->view && chain.back()->view->op != Op::detach) chain.push_back(chain.back()->view->parent.get());
   // What was no dual so far gets a tangent of zeros, from the base on.
   Local<TensorObject> tangent = make_tensor(vm, zeros_like(chain.back()->tensor));
   for (size_t i = chain.size(); i-- > 0;) {
     if (i + 1 < chain.size()) {
       TensorObject* operands[] = {tangent.get()};
       const ViewOrigin& origin = *chain[i]->view;
-      tangent = run_eager(vm, origin.op, operands, {origin.scalars.begin(), origin.scalars.size()}, origin.attributes).first;
+      tangent =
+          run_eager(vm, origin.op, operands, {origin.scalars.begin(), origin.scalars.size()}, origin.attributes).first;
     }
     own_extra(chain[i]).tangent = tangent;
     chain[i]->extra->dual_level = autograd_state(vm).dual_level;

@@ -43,10 +43,10 @@ struct TensorObject : Instance {
   bool is_data = false;          // what `.data` gave: gradients do not notice writes to it
   Value grad;                    // Undefined: None
   std::unique_ptr<ViewOrigin> view;
-  std::weak_ptr<jit::LeafSink> leaf;  // alive while a tape refers to this leaf
-  std::shared_ptr<LeafHooks> hooks;   // of leaves; null: none
+  std::weak_ptr<jit::LeafSink> leaf;     // alive while a tape refers to this leaf
+  std::shared_ptr<LeafHooks> hooks;      // of leaves; null: none
   std::shared_ptr<TensorObject*> alive;  // retain_grad(): lets the history know that this object lives
-  std::shared_ptr<TensorExtra> extra;  // what few tensors have: a batch axis, a tangent, inference mode; null: none
+  std::shared_ptr<TensorExtra> extra;    // what few tensors have: a batch axis, a tangent, inference mode; null: none
   TensorObject() : Instance(Kind::Native) {}
 
   bool needs_grad() const { return requires_grad || history.node; }
@@ -79,12 +79,12 @@ struct DTypeObject : Object {
 // What decides how an operation is carried out, apart from its operands. A compiled region is made for
 // one combination.
 struct Modes {
-  bool grad_enabled = true;          // operations are recorded for gradients
-  DType default_dtype = DType::F32;  // of tensors made of floats
-  std::optional<DType> autocast;     // matrix products compute in this dtype on the CPU,
+  bool grad_enabled = true;              // operations are recorded for gradients
+  DType default_dtype = DType::F32;      // of tensors made of floats
+  std::optional<DType> autocast;         // matrix products compute in this dtype on the CPU,
   std::optional<DType> device_autocast;  // and in this one on devices
-  bool inference = false;            // torch.inference_mode(): what is made never takes part in gradients
-  Place place;                       // with torch.device(...): where new tensors lie of which nothing else is said
+  bool inference = false;                // torch.inference_mode(): what is made never takes part in gradients
+  Place place;                           // with torch.device(...): where new tensors lie of which nothing else is said
   bool operator==(const Modes&) const = default;
 };
 
@@ -96,12 +96,12 @@ struct TensorState {
   Local<DTypeObject> dtypes[kDTypeCount];
   Modes modes;
   jit::RngState rng;
-  std::vector<jit::RngState> device_rng;  // of the devices, by number; shorter: those were never named
-  PrintOptions print_options;  // torch.set_printoptions; the default dtype is that of `modes`
-  std::shared_ptr<Profile> profile;  // null: torch.profiler is off
+  std::vector<jit::RngState> device_rng;    // of the devices, by number; shorter: those were never named
+  PrintOptions print_options;               // torch.set_printoptions; the default dtype is that of `modes`
+  std::shared_ptr<Profile> profile;         // null: torch.profiler is off
   std::shared_ptr<AutogradState> autograd;  // transforms and modes that few scripts use; null: none was used
-  bool knows_places = false;   // another device than the CPU was named: new tensors look where they lie (placement.h)
-  int most_threads = 0;        // what the host gave, once a script has asked for fewer; 0: it has not
+  bool knows_places = false;  // another device than the CPU was named: new tensors look where they lie (placement.h)
+  int most_threads = 0;       // what the host gave, once a script has asked for fewer; 0: it has not
 };
 
 // Registers module `_prims` and the types. Called once per Vm, before scripts run.
@@ -109,8 +109,7 @@ void install_tensors(Vm& vm);
 inline TensorState& tensor_state(Vm& vm) { return vm.tensors(); }
 
 inline bool is_tensor(const TensorState& state, const Value& v) {
-  return v.is_object() && v.object()->kind == Kind::Native &&
-         v.object()->type->is_subtype_of(state.tensor_type);
+  return v.is_object() && v.object()->kind == Kind::Native && v.object()->type->is_subtype_of(state.tensor_type);
 }
 // Null: not a tensor.
 inline TensorObject* as_tensor(const TensorState& state, const Value& v) {

@@ -2,15 +2,15 @@
 // Everything else that a tensor can do is a script function of stdlib/torch/_tensor.tsc.
 #include <cstring>
 
-#include "interpreter/tensor/thread_modes.h"
 #include "interpreter/tensor/custom_gradient.h"
-#include "interpreter/tensor/devices.h"
 #include "interpreter/tensor/data.h"
+#include "interpreter/tensor/devices.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/native_math.h"
 #include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/print_tensor.h"
+#include "interpreter/tensor/thread_modes.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
 #include "interpreter/vm/big_numbers.h"
@@ -32,7 +32,8 @@ Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) 
 Value times_reciprocal(Vm& vm, const Value& number, const Value& x) {
   const Value operands[] = {run_elementwise(vm, Op::reciprocal, {&x, 1}), number};
   Scalar known;
-  if (!is_big(number) && number_of(number, &known) && known.as_float() == 1 && !self_of(operands[0])->needs_grad()) return operands[0];
+  if (!is_big(number) && number_of(number, &known) && known.as_float() == 1 && !self_of(operands[0])->needs_grad())
+    return operands[0];
   return run_elementwise(vm, Op::mul, operands);
 }
 
@@ -51,8 +52,7 @@ Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, 
 // Whether the gradient of `x op other` reads the elements of x.
 bool saves_left_operand(Vm& vm, BinaryOp op, TensorObject* x, TensorObject* other) {
   if (!tensor_state(vm).modes.grad_enabled) return false;
-  const bool wanted[] = {tape_tensor(vm, x).needs_grad(),
-                         other != nullptr && tape_tensor(vm, other).needs_grad()};
+  const bool wanted[] = {tape_tensor(vm, x).needs_grad(), other != nullptr && tape_tensor(vm, other).needs_grad()};
   if (!wanted[0] && !wanted[1]) return false;
   const OperatorPrimitive primitive = primitive_of(op);
   return !primitive.exists || jit::saved_set(primitive.op, wanted) & jit::kSavesX;
@@ -69,12 +69,11 @@ Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other
   if (category_of(r->tensor.dtype()) > category_of(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
           "result type " + std::string(dtype_info(r->tensor.dtype()).scalar_name) +
-              " can't be cast to the desired output type " +
-              std::string(dtype_info(x->tensor.dtype()).scalar_name));
+              " can't be cast to the desired output type " + std::string(dtype_info(x->tensor.dtype()).scalar_name));
   if (!(r->tensor.sizes() == x->tensor.sizes()))
     raise(vm, vm.exceptions().RuntimeError,
-          "output with shape " + sizes_text(x->tensor.sizes()) +
-              " doesn't match the broadcast shape " + sizes_text(r->tensor.sizes()));
+          "output with shape " + sizes_text(x->tensor.sizes()) + " doesn't match the broadcast shape " +
+              sizes_text(r->tensor.sizes()));
   assign(vm, x, result);
   return self;
 }
@@ -132,9 +131,7 @@ Value tensor_to_int(Vm& vm, const Value& self) {
   return float_to_int(vm, s.f);
 }
 
-Value tensor_to_float(Vm& vm, const Value& self) {
-  return Value::real(only_element(vm, self).as_float());
-}
+Value tensor_to_float(Vm& vm, const Value& self) { return Value::real(only_element(vm, self).as_float()); }
 
 Value tensor_to_index(Vm& vm, const Value& self) {
   const Tensor& x = self_of(self)->tensor;
@@ -143,9 +140,7 @@ Value tensor_to_index(Vm& vm, const Value& self) {
   return Value::integer(tensor_scalar(x).as_int());
 }
 
-Value tensor_get_item(Vm& vm, const Value& self, const Value& key) {
-  return call_library(vm, "_getitem", {self, key});
-}
+Value tensor_get_item(Vm& vm, const Value& self, const Value& key) { return call_library(vm, "_getitem", {self, key}); }
 
 void tensor_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
   call_library(vm, "_setitem", {self, key, value});
@@ -160,19 +155,15 @@ Value tensor_iterate(Vm& vm, const Value& self) {
   return iterate(vm, call_library(vm, "unbind", {self}));
 }
 
-Value tensor_repr_slot(Vm& vm, const Value& self) {
-  return str_value(vm, tensor_text(vm, self_of(self)));
-}
+Value tensor_repr_slot(Vm& vm, const Value& self) { return str_value(vm, tensor_text(vm, self_of(self))); }
 
 Value tensor_format(Vm& vm, const Value& self, StrObject* spec) {
   TensorObject* x = self_of(self);
   const bool is_number = x->tensor.rank() == 0 && !x->tensor.is_meta();
-  if (is_number && spec->size)
-    return str_value(vm, format(vm, tensor_item(vm, x->tensor), spec->view()));
+  if (is_number && spec->size) return str_value(vm, format(vm, tensor_item(vm, x->tensor), spec->view()));
   if (spec->size) raise_type_error(vm, "unsupported format string passed to Tensor.__format__");
-  return str_value(vm, is_number && !x->needs_grad() && !is_batched(x)
-                           ? to_string(vm, tensor_item(vm, x->tensor))
-                           : tensor_text(vm, x));
+  return str_value(vm, is_number && !x->needs_grad() && !is_batched(x) ? to_string(vm, tensor_item(vm, x->tensor))
+                                                                       : tensor_text(vm, x));
 }
 
 void traverse_tensor(Object* object, Visitor& visit) {
@@ -226,9 +217,7 @@ Value construct_tensor(Vm& vm, Type* type, Args& args) {
 
 Value get_shape(Vm& vm, const Value& self) { return size_tuple(vm, self_of(self)->tensor.sizes()); }
 Value get_strides(Vm& vm, const Value& self) { return size_tuple(vm, self_of(self)->tensor.strides()); }
-Value get_dtype(Vm& vm, const Value& self) {
-  return dtype_value(tensor_state(vm), self_of(self)->tensor.dtype());
-}
+Value get_dtype(Vm& vm, const Value& self) { return dtype_value(tensor_state(vm), self_of(self)->tensor.dtype()); }
 Value get_ndim(Vm&, const Value& self) { return Value::integer(self_of(self)->tensor.rank()); }
 Value get_requires_grad(Vm& vm, const Value& self) {
   return Value::boolean(tape_tensor(vm, without_batches(self_of(self))).needs_grad());
@@ -237,11 +226,12 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
   TensorObject* x = self_of(self);
   bool wanted = truth(vm, value);
   if (wanted && is_batched(x))
-    raise(vm, vm.exceptions().RuntimeError,
-          "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside "
-          "of a function being transformed by a functorch transform. This is unsupported, please attempt to use the "
-          "functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a "
-          "function being transformed instead.");
+    raise(
+        vm, vm.exceptions().RuntimeError,
+        "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside "
+        "of a function being transformed by a functorch transform. This is unsupported, please attempt to use the "
+        "functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a "
+        "function being transformed instead.");
   if (wanted && is_inference(x) && !tensor_state(vm).modes.inference)
     raise(vm, vm.exceptions().RuntimeError,
           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
@@ -262,14 +252,16 @@ Value get_grad(Vm&, const Value& self) {
 void check_gradient_place(Vm& vm, const Tensor& gradient, const Tensor& x) {
   const Place given = gradient.place(), there = x.place();
   if (given == there) return;
-  const auto refuse = [&](const std::string& what, const std::string& is, const std::string& other, const std::string& wanted) {
+  const auto refuse = [&](const std::string& what, const std::string& is, const std::string& other,
+                          const std::string& wanted) {
     raise(vm, vm.exceptions().RuntimeError,
           "attempting to assign a gradient " + what + is + "' to a tensor " + other + wanted +
               "'. Please ensure that the gradient and the tensor are on the same device");
   };
   if (given.type() != there.type())
     refuse("with device type '", std::string(given.type()), "with device type '", std::string(there.type()));
-  refuse("located on device with index '", std::to_string(given.index()), "located on device with index '", std::to_string(there.index()));
+  refuse("located on device with index '", std::to_string(given.index()), "located on device with index '",
+         std::to_string(there.index()));
 }
 
 void set_grad(Vm& vm, const Value& self, const Value& value) {
@@ -279,10 +271,10 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
   } else {
     TensorObject* grad = as_tensor(tensor_state(vm), value);
     if (!grad)
-      raise_type_error(vm, "assigned grad expected to be a Tensor or None but got grad of type " + std::string(type_name(vm, value)));
+      raise_type_error(vm, "assigned grad expected to be a Tensor or None but got grad of type " +
+                               std::string(type_name(vm, value)));
     if (grad == x) raise(vm, vm.exceptions().RuntimeError, "can't assign Variable as its own grad");
-    if (grad->tensor.dtype() != x->tensor.dtype())
-      refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
+    if (grad->tensor.dtype() != x->tensor.dtype()) refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
     check_gradient_place(vm, grad->tensor, x->tensor);
     if (!(grad->tensor.sizes() == x->tensor.sizes()))
       raise(vm, vm.exceptions().RuntimeError,
@@ -339,12 +331,8 @@ Value method_data_ptr(Vm&, Args& args) {
   return Value::integer(x.is_meta() ? x.offset() * dtype_size(x.dtype())
                                     : static_cast<int64_t>(reinterpret_cast<uintptr_t>(x.data())));
 }
-Value method_storage_offset(Vm&, Args& args) {
-  return Value::integer(self_of(args[0])->tensor.offset());
-}
-Value method_is_contiguous(Vm&, Args& args) {
-  return Value::boolean(self_of(args[0])->tensor.is_contiguous());
-}
+Value method_storage_offset(Vm&, Args& args) { return Value::integer(self_of(args[0])->tensor.offset()); }
+Value method_is_contiguous(Vm&, Args& args) { return Value::boolean(self_of(args[0])->tensor.is_contiguous()); }
 Value method_numel(Vm&, Args& args) { return Value::integer(self_of(args[0])->tensor.numel()); }
 Value method_item(Vm& vm, Args& args) {
   refuse_batched(self_of(args[0]), "calling .item()");
@@ -358,15 +346,9 @@ Value method_tolist(Vm& vm, Args& args) {
 Value dtype_repr(Vm& vm, const Value& self) {
   return str_value(vm, "torch." + std::string(dtype_name(cast<DTypeObject>(self)->dtype)));
 }
-Value dtype_is_floating(Vm&, const Value& self) {
-  return Value::boolean(is_floating(cast<DTypeObject>(self)->dtype));
-}
-Value dtype_is_complex(Vm&, const Value& self) {
-  return Value::boolean(is_complex(cast<DTypeObject>(self)->dtype));
-}
-Value dtype_is_signed(Vm&, const Value& self) {
-  return Value::boolean(!is_unsigned(cast<DTypeObject>(self)->dtype));
-}
+Value dtype_is_floating(Vm&, const Value& self) { return Value::boolean(is_floating(cast<DTypeObject>(self)->dtype)); }
+Value dtype_is_complex(Vm&, const Value& self) { return Value::boolean(is_complex(cast<DTypeObject>(self)->dtype)); }
+Value dtype_is_signed(Vm&, const Value& self) { return Value::boolean(!is_unsigned(cast<DTypeObject>(self)->dtype)); }
 Value dtype_to_real(Vm& vm, Args& args) {
   return dtype_value(tensor_state(vm), part_dtype(cast<DTypeObject>(args[0])->dtype));
 }
@@ -376,16 +358,12 @@ Value dtype_to_complex(Vm& vm, Args& args) {
   return dtype_value(tensor_state(vm), complex_dtype(dtype));
 }
 // Whether an operation on it computes in a wider dtype.
-Value dtype_widens(Vm&, const Value& self) {
-  return Value::boolean(is_small_float(cast<DTypeObject>(self)->dtype));
-}
+Value dtype_widens(Vm&, const Value& self) { return Value::boolean(is_small_float(cast<DTypeObject>(self)->dtype)); }
 // PyTorch's name of the scalar: "Half" of HalfTensor.
 Value dtype_scalar_name(Vm& vm, const Value& self) {
   return str_value(vm, dtype_info(cast<DTypeObject>(self)->dtype).scalar_name);
 }
-Value dtype_itemsize(Vm&, const Value& self) {
-  return Value::integer(dtype_size(cast<DTypeObject>(self)->dtype));
-}
+Value dtype_itemsize(Vm&, const Value& self) { return Value::integer(dtype_size(cast<DTypeObject>(self)->dtype)); }
 
 Value size_of(Vm& vm, const TupleObject* items) {
   std::vector<Value> sizes;
@@ -404,8 +382,7 @@ Value size_construct(Vm& vm, Type*, Args& args) {
 Value size_repr(Vm& vm, const Value& self) {
   std::string text = "torch.Size([";
   const TupleObject* tuple = cast<TupleObject>(self);
-  for (uint32_t i = 0; i < tuple->size; ++i)
-    text += (i ? ", " : "") + repr(vm, tuple->items[i]);
+  for (uint32_t i = 0; i < tuple->size; ++i) text += (i ? ", " : "") + repr(vm, tuple->items[i]);
   return str_value(vm, text + "])");
 }
 // What tuple makes of sizes is a size.
@@ -525,8 +502,7 @@ TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what) {
 }
 
 DType expect_dtype(Vm& vm, const Value& v, const char* what) {
-  if (v.is_object() && v.object()->type == tensor_state(vm).dtype_type)
-    return cast<DTypeObject>(v)->dtype;
+  if (v.is_object() && v.object()->type == tensor_state(vm).dtype_type) return cast<DTypeObject>(v)->dtype;
   if (const Type* type = try_cast<Type>(v)) {
     const Types& types = vm.types();
     if (type == types.boolean) return DType::Bool;
@@ -537,9 +513,7 @@ DType expect_dtype(Vm& vm, const Value& v, const char* what) {
   raise_type_error(vm, std::string(what) + " must be a torch.dtype, not '" + type_name(vm, v) + "'");
 }
 
-Value dtype_value(const TensorState& state, DType dtype) {
-  return state.dtypes[static_cast<int>(dtype)].value();
-}
+Value dtype_value(const TensorState& state, DType dtype) { return state.dtypes[static_cast<int>(dtype)].value(); }
 
 Value size_tuple(Vm& vm, const Sizes& sizes) {
   Local<TupleObject> tuple = make_tuple(vm, sizes.size());
@@ -560,7 +534,8 @@ Sizes expect_sizes(Vm& vm, const Value& v, const char* what) {
 Local<TensorObject> make_tensor(Vm& vm, Tensor tensor) {
   Local<TensorObject> object = vm.heap().make<TensorObject>(tensor_state(vm).tensor_type);
   object->tensor = std::move(tensor);
-  if (tensor_state(vm).modes.inference) [[unlikely]] object->extra = autograd_state(vm).inference;
+  if (tensor_state(vm).modes.inference) [[unlikely]]
+    object->extra = autograd_state(vm).inference;
   return object;
 }
 
@@ -573,7 +548,8 @@ Value call_library(Vm& vm, const char* name, std::span<const Value> args) {
 }
 
 void note_tensor_store(Vm& vm, TensorObject* tensor, std::string_view what) {
-  if (tensor->watched()) [[unlikely]] note_store(vm, tensor, intern(vm, what).value());
+  if (tensor->watched()) [[unlikely]]
+    note_store(vm, tensor, intern(vm, what).value());
 }
 
 }  // namespace tsc::interp

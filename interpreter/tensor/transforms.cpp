@@ -311,8 +311,7 @@ Value prim_depends_beyond(Vm& vm, Args& args) {
 
 Value prim_enter_dual_level(Vm& vm, Args&) {
   AutogradState& state = autograd_state(vm);
-  if (state.dual_level)
-    throw Error(ErrorKind::RuntimeError, "Nested forward mode AD is not supported at the moment");
+  if (state.dual_level) throw Error(ErrorKind::RuntimeError, "Nested forward mode AD is not supported at the moment");
   state.dual_level = ++state.dual_levels_made;
   return Value::none();
 }
@@ -327,7 +326,8 @@ Value prim_in_dual_level(Vm& vm, Args&) {
 
 Local<TensorObject> with_tangent(Vm& vm, TensorObject* x, TensorObject* tangent) {
   if (is_batched(x))
-    return make_batched(vm, with_tangent(vm, x->extra->physical.get(), tangent ? tangent->extra->physical.get() : nullptr),
+    return make_batched(vm,
+                        with_tangent(vm, x->extra->physical.get(), tangent ? tangent->extra->physical.get() : nullptr),
                         x->extra->level);
   Local<TensorObject> made = same_elements(vm, x);
   TensorExtra& extra = own_extra(made.get());

@@ -18,10 +18,10 @@ namespace tsc::interp {
 
 struct TensorExtra {
   bool is_inference = false;
-  int level = 0;                  // of the vmap whose axis this is, from 1; 0: not batched
-  Local<TensorObject> physical;   // with the batch as axis 0
-  Local<TensorObject> tangent;    // of forward mode; null: none
-  int64_t dual_level = 0;         // of the `with dual_level()` that the tangent belongs to
+  int level = 0;                 // of the vmap whose axis this is, from 1; 0: not batched
+  Local<TensorObject> physical;  // with the batch as axis 0
+  Local<TensorObject> tangent;   // of forward mode; null: none
+  int64_t dual_level = 0;        // of the `with dual_level()` that the tangent belongs to
 };
 
 enum class Randomness : uint8_t { Error, Same, Different };
@@ -45,20 +45,18 @@ class ScriptSavedHooks final : public jit::SavedTensorHooks {
 };
 
 struct AutogradState {
-  std::vector<BatchLevel> levels;             // of the vmaps that run
+  std::vector<BatchLevel> levels;                // of the vmaps that run
   int64_t dual_level = 0, dual_levels_made = 0;  // of the `with dual_level()` that is open; 0: none
   bool detect_anomaly = false, check_nan = true;
   std::vector<std::shared_ptr<ScriptSavedHooks>> saved_hooks;
-  bool is_packing = false;                    // what a hook itself computes is saved as it is
-  std::vector<std::string> hooks_refused;     // messages of disable_saved_tensors_hooks
+  bool is_packing = false;                            // what a hook itself computes is saved as it is
+  std::vector<std::string> hooks_refused;             // messages of disable_saved_tensors_hooks
   std::unordered_map<std::string, Type*> node_types;  // of grad_fn objects
-  Type* node_type = nullptr;                  // their base
-  std::shared_ptr<TensorExtra> inference;     // what all tensors share that are made in inference mode
+  Type* node_type = nullptr;                          // their base
+  std::shared_ptr<TensorExtra> inference;             // what all tensors share that are made in inference mode
 
   // What is going on here is not for compiled code.
-  bool blocks_regions() const {
-    return !levels.empty() || dual_level != 0 || detect_anomaly || !saved_hooks.empty();
-  }
+  bool blocks_regions() const { return !levels.empty() || dual_level != 0 || detect_anomaly || !saved_hooks.empty(); }
 };
 AutogradState& autograd_state(Vm& vm);
 

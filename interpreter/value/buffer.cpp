@@ -60,7 +60,9 @@ void SharedBytes::replace(Heap& heap, size_t begin, size_t end, std::string_view
   if (!inserted.empty()) std::memmove(data() + begin, inserted.data(), inserted.size());
 }
 
-bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory) { return !memory || heap.may_free(memory->block()->capacity); }
+bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory) {
+  return !memory || heap.may_free(memory->block()->capacity);
+}
 
 int64_t MemoryViewObject::items() const {
   int64_t count = 1;
@@ -125,11 +127,8 @@ Buffer::Buffer(Vm& vm, const Value& v) : owner_(v) {
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
-    : owner_(std::move(other.owner_)),
-      exported_(std::move(other.exported_)),
-      view_(std::exchange(other.view_, nullptr)),
-      bytes_(other.bytes_),
-      read_only_(other.read_only_) {}
+    : owner_(std::move(other.owner_)), exported_(std::move(other.exported_)),
+      view_(std::exchange(other.view_, nullptr)), bytes_(other.bytes_), read_only_(other.read_only_) {}
 
 Buffer::~Buffer() {
   if (view_) --view_->users;

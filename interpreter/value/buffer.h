@@ -15,8 +15,8 @@
 
 namespace tsc::interp {
 
-// The memory itself. Tensors over it may die on any thread and later than all that is of the script, so it is charged to
-// the budget and not to a heap.
+// The memory itself. Tensors over it may die on any thread and later than all that is of the script, so it is charged
+// to the budget and not to a heap.
 struct SharedBlock : RefCounted {
   explicit SharedBlock(Ref<MemoryBudget> b) : budget(std::move(b)) {}
   ~SharedBlock() override;
@@ -39,10 +39,11 @@ class SharedBytes : public RefCounted {
   bool exported() const { return exports_ > 0 || (storage_ && storage_->use_count() > 1); }
   // New bytes have no content yet. Only while nothing is exported.
   void resize(Heap& heap, size_t size);
-  // Puts `inserted`, which lies elsewhere, in the place of [begin, end). Only where the size stays or nothing is exported.
+  // Puts `inserted`, which lies elsewhere, in the place of [begin, end). Only where the size stays or nothing is
+  // exported.
   void replace(Heap& heap, size_t begin, size_t end, std::string_view inserted);
-  // What tensors have as their storage: one over all of the memory, so that two tensors are seen to share it. Whoever makes
-  // it lets it hold the block; the memory is exported while anybody but this refers to it.
+  // What tensors have as their storage: one over all of the memory, so that two tensors are seen to share it. Whoever
+  // makes it lets it hold the block; the memory is exported while anybody but this refers to it.
   const Ref<RefCounted>& storage() const { return storage_; }
   void set_storage(Ref<RefCounted> storage) { storage_ = std::move(storage); }
   const Ref<SharedBlock>& block() const { return block_; }
@@ -98,17 +99,17 @@ struct ArrayObject : Object {
 // A map over the memory of another object: how many items lie along each axis, and how many bytes apart.
 struct MemoryViewObject : Object {
   static constexpr Kind kKind = Kind::MemoryView;
-  Value owner;             // the object that has the memory; None once released
-  Export exported;         // of that memory; of none for bytes
-  char* data = nullptr;    // the first item
+  Value owner;           // the object that has the memory; None once released
+  Export exported;       // of that memory; of none for bytes
+  char* data = nullptr;  // the first item
   const ItemFormat* item = nullptr;
-  std::string format;      // as cast() was told: "i" or "@i"
+  std::string format;                   // as cast() was told: "i" or "@i"
   std::vector<int64_t> shape, strides;  // strides in bytes
   bool read_only = false;
   bool released = false;
-  int64_t users = 0;       // Buffers that need it unreleased
+  int64_t users = 0;  // Buffers that need it unreleased
   MemoryViewObject() : Object(Kind::MemoryView) {}
-  int64_t items() const;   // of all axes
+  int64_t items() const;  // of all axes
   int64_t bytes() const { return items() * item->size; }
   bool is_contiguous() const;
 };
@@ -116,8 +117,8 @@ struct MemoryViewObject : Object {
 // The memory of a bytes-like object, held.
 class Buffer {
  public:
-  // TypeError "a bytes-like object is required, not 'int'" unless it is one; BufferError for a view with gaps, ValueError
-  // for a released one.
+  // TypeError "a bytes-like object is required, not 'int'" unless it is one; BufferError for a view with gaps,
+  // ValueError for a released one.
   Buffer(Vm& vm, const Value& v);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
@@ -147,7 +148,8 @@ Buffer writable_buffer(Vm& vm, const Value& v, const char* argument = "argument"
 // Of a bytes or bytearray, without holding it: for what runs no code of the script meanwhile.
 inline bool is_byte_string(const Value& v) { return is_kind(v, Kind::Bytes) || is_kind(v, Kind::ByteArray); }
 inline std::string_view byte_string(const Value& v) {
-  return is_kind(v, Kind::Bytes) ? std::string_view(cast<BytesObject>(v)->data) : cast<ByteArrayObject>(v)->memory->view();
+  return is_kind(v, Kind::Bytes) ? std::string_view(cast<BytesObject>(v)->data)
+                                 : cast<ByteArrayObject>(v)->memory->view();
 }
 // The bytes of any bytes-like object in order, views with gaps included.
 std::string copied_bytes(Vm& vm, const Value& v);
@@ -166,7 +168,8 @@ bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory);
 // A view of the whole of a bytes-like object, or of another view; TypeError unless it is bytes-like.
 Local<MemoryViewObject> make_memory_view(Vm& vm, const Value& of);
 [[noreturn]] void raise_buffer_error(Vm& vm, const std::string& message);
-// Whether the program needs the memory where it is. What only the compiler remembers does not count: it lets go of that.
+// Whether the program needs the memory where it is. What only the compiler remembers does not count: it lets go of
+// that.
 bool is_exported(Vm& vm, const SharedBytes& memory);
 // Raises BufferError unless the size of a bytearray may change.
 void must_not_be_exported(Vm& vm, const ByteArrayObject* bytes);

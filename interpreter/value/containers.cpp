@@ -33,8 +33,7 @@ Local<ListObject> make_list(Vm& vm, std::span<const Value> items) {
 }
 
 Local<TupleObject> make_tuple(Vm& vm, size_t size) {
-  Local<TupleObject> tuple =
-      vm.heap().make_sized<TupleObject>(vm.types().tuple, size * sizeof(Value));
+  Local<TupleObject> tuple = vm.heap().make_sized<TupleObject>(vm.types().tuple, size * sizeof(Value));
   tuple->items = reinterpret_cast<Value*>(tuple.get() + 1);
   tuple->size = static_cast<uint32_t>(size);
   // All of them are something at once: nothing may stop half way.
@@ -147,9 +146,7 @@ bool set_remove(Vm& vm, SetObject* set, const Value& key) {
 int64_t slice_bound(Vm& vm, const Value& v) {
   if (v.is_int() || v.is_bool()) return v.as_int();
   Type* type = type_of(vm, v);
-  if (!type->slots.to_index)
-    raise_type_error(vm,
-                     "slice indices must be integers or None or have an __index__ method");
+  if (!type->slots.to_index) raise_type_error(vm, "slice indices must be integers or None or have an __index__ method");
   const Value whole = whole_of(vm, v);
   if (is_big(whole)) return compare_ints(whole, Value::integer(0)) < 0 ? INT64_MIN : INT64_MAX;
   return whole.as_int();
@@ -170,10 +167,8 @@ SliceRange resolve_slice(Vm& vm, const SliceObject* slice, int64_t length) {
   };
   r.start = clip(slice->start, backwards ? upper : lower);
   r.stop = clip(slice->stop, backwards ? lower : upper);
-  if (backwards)
-    r.count = r.stop < r.start ? (r.start - r.stop - 1) / -r.step + 1 : 0;
-  else
-    r.count = r.start < r.stop ? (r.stop - r.start - 1) / r.step + 1 : 0;
+  if (backwards) r.count = r.stop < r.start ? (r.start - r.stop - 1) / -r.step + 1 : 0;
+  else r.count = r.start < r.stop ? (r.stop - r.start - 1) / r.step + 1 : 0;
   return r;
 }
 

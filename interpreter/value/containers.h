@@ -81,7 +81,8 @@ Local<SliceObject> make_slice(Vm& vm, const Value& start, const Value& stop, con
 // Called by every store; tells the watchers when the object is watched.
 void notify_store(Vm& vm, Object* holder, const Value& key);
 inline void note_store(Vm& vm, Object* holder, const Value& key) {
-  if (holder->watched()) [[unlikely]] notify_store(vm, holder, key);
+  if (holder->watched()) [[unlikely]]
+    notify_store(vm, holder, key);
 }
 
 void list_append(Vm& vm, ListObject* list, const Value& item);

@@ -24,15 +24,15 @@ struct ExceptionObject : Instance {
   static constexpr Kind kKind = Kind::Exception;
   Local<TupleObject> args;
   Local<TupleObject> group;  // of an exception group: its message, and the tuple of its exceptions
-  Value cause;    // Undefined or None or an exception
-  Value context;  // Undefined or an exception
+  Value cause;               // Undefined or None or an exception
+  Value context;             // Undefined or an exception
   bool suppress_context = false;
   // A limit ends the script: no `except` catches it. An object of LimitError that a script made and raised
   // itself is an exception like any other.
   bool is_limit = false;
   std::vector<TracebackEntry, Counted<TracebackEntry>> traceback;
   Value name, subject;  // what was not found, and where: `name` and `obj` of AttributeError
-  std::string hint;  // see hint_of(); shown by reports only
+  std::string hint;     // see hint_of(); shown by reports only
   ExceptionObject() : Instance(Kind::Exception) {}
 };
 

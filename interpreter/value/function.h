@@ -11,7 +11,7 @@
 namespace tsc::lang {
 struct CodeObject;
 struct Instruction;
-}
+}  // namespace tsc::lang
 
 namespace tsc::interp {
 
@@ -105,7 +105,7 @@ struct NativeFunction : Object {
   std::string owner;  // type or module, for messages and repr
   std::shared_ptr<const Signature> signature;
   std::string doc;
-  Value data;             // what the maker wants to find again (Args::callee->data)
+  Value data;  // what the maker wants to find again (Args::callee->data)
   void* pointer = nullptr;
   bool is_method = false;  // binds self when found in a class
   NativeFunction() : Object(Kind::NativeFunction) {}
@@ -120,12 +120,12 @@ struct BoundMethod : Object {
 struct ModuleObject : Object {
   static constexpr Kind kKind = Kind::Module;
   std::string name;
-  std::string file;                // empty: native
-  std::vector<std::string> path;   // of a package: where its modules are searched
+  std::string file;               // empty: native
+  std::vector<std::string> path;  // of a package: where its modules are searched
   bool is_package = false;
   bool initializing = false;
-  Local<DictObject> globals;       // the watch bit of a module is the one of this dict
-  Value annotations;               // of its variables, not evaluated yet (vm/annotations.h)
+  Local<DictObject> globals;  // the watch bit of a module is the one of this dict
+  Value annotations;          // of its variables, not evaluated yet (vm/annotations.h)
   ModuleObject() : Object(Kind::Module) {}
 };
 
@@ -175,7 +175,8 @@ void fill_code(Vm& vm, CodeObject* code);
 Value doc_of(Vm& vm, const CodeObject* code);
 Value doc_of(Vm& vm, FunctionObject* function);
 inline void prepare_code(Vm& vm, CodeObject* code) {
-  if (!code->instructions) [[unlikely]] fill_code(vm, code);
+  if (!code->instructions) [[unlikely]]
+    fill_code(vm, code);
 }
 Local<CellObject> make_cell(Vm& vm, const Value& content);
 Local<ModuleObject> make_module(Vm& vm, std::string_view name);

@@ -51,14 +51,14 @@ enum class Kind : uint8_t {
 };
 
 enum ObjectFlag : uint8_t {
-  kWatched = 1,       // stores call Watchers::on_store
-  kTracked = 2,       // known to the cycle collector
-  kOldObject = 4,     // in the collector's old generation
-  kReprGuard = 8,     // repr of this container is in progress
-  kInterned = 16,     // a name: equal interned strings are the same object
+  kWatched = 1,    // stores call Watchers::on_store
+  kTracked = 2,    // known to the cycle collector
+  kOldObject = 4,  // in the collector's old generation
+  kReprGuard = 8,  // repr of this container is in progress
+  kInterned = 16,  // a name: equal interned strings are the same object
   kBeingFreed = 32,
-  kHasEnd = 64,       // the script may see it die: its class has __del__, or it is weakly referred to (vm/ends.h)
-  kFinalized = 128,   // its __del__ was called
+  kHasEnd = 64,      // the script may see it die: its class has __del__, or it is weakly referred to (vm/ends.h)
+  kFinalized = 128,  // its __del__ was called
 };
 
 struct Object {
@@ -107,9 +107,7 @@ class Local {
   T* pointer_ = nullptr;
 };
 
-inline bool is_kind(const Value& v, Kind kind) {
-  return v.is_object() && v.object()->kind == kind;
-}
+inline bool is_kind(const Value& v, Kind kind) { return v.is_object() && v.object()->kind == kind; }
 
 template <class T>
 T* cast(const Value& v) {

@@ -5,10 +5,12 @@
 
 namespace tsc::interp {
 
+// clang-format off
 enum class BinaryOp : uint8_t {
   Add, Sub, Mul, TrueDiv, FloorDiv, Mod, Pow, MatMul, LShift, RShift, BitAnd, BitOr, BitXor,
   kCount,
 };
+// clang-format on
 enum class UnaryOp : uint8_t { Negative, Positive, Invert, Absolute, kCount };
 enum class CompareOp : uint8_t { Lt, Le, Eq, Ne, Gt, Ge, kCount };
 

@@ -80,8 +80,8 @@ Value unpack_float(uint64_t bits, size_t size) {
 
 Value character(Vm& vm, uint64_t code) {
   if (code > 0x10FFFF)
-    raise_value_error(vm, "character U+" + digits_of(vm, int_of_unsigned(vm, code), 16) +
-                              " is not in range [U+0000; U+10ffff]");
+    raise_value_error(
+        vm, "character U+" + digits_of(vm, int_of_unsigned(vm, code), 16) + " is not in range [U+0000; U+10ffff]");
   std::string text;
   append_utf8(text, static_cast<uint32_t>(code));
   return str_value(vm, text);

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers as they lie in memory: the one table of item formats, which struct, array and memoryview share, and what packs
-// and unpacks one item. Knows numbers and bytes. Must not know: layouts of several items, the texts of errors.
+// Numbers as they lie in memory: the one table of item formats, which struct, array and memoryview share, and what
+// packs and unpacks one item. Knows numbers and bytes. Must not know: layouts of several items, the texts of errors.
 #include <string_view>
 
 #include "interpreter/value/value.h"

@@ -27,8 +27,7 @@ Shape* Shape::with(StrObject* name) {
   for (StrObject* n : names) ++n->reference_count;
   next->names_ = std::move(names);
   if (next->names_.size() > 12)
-    for (size_t i = 0; i < next->names_.size(); ++i)
-      next->index_[next->names_[i]] = static_cast<int32_t>(i);
+    for (size_t i = 0; i < next->names_.size(); ++i) next->index_[next->names_[i]] = static_cast<int32_t>(i);
   Shape* result = next.get();
   transitions_.emplace_back(name, std::move(next));
   return result;

@@ -39,7 +39,7 @@ class Shape {
 
   Type* type_;
   bool dictionary_mode_;
-  std::vector<StrObject*> names_;  // counted
+  std::vector<StrObject*> names_;                  // counted
   std::unordered_map<StrObject*, int32_t> index_;  // only from 12 names on
   std::vector<std::pair<StrObject*, std::unique_ptr<Shape>>> transitions_;
 };

@@ -19,10 +19,16 @@ uint64_t sip_hash(uint64_t key0, uint64_t key1, std::string_view text) {
   uint64_t v0 = key0 ^ 0x736f6d6570736575ull, v1 = key1 ^ 0x646f72616e646f6dull;
   uint64_t v2 = key0 ^ 0x6c7967656e657261ull, v3 = key1 ^ 0x7465646279746573ull;
   auto round = [&] {
-    v0 += v1; v1 = rotate(v1, 13) ^ v0; v0 = rotate(v0, 32);
-    v2 += v3; v3 = rotate(v3, 16) ^ v2;
-    v0 += v3; v3 = rotate(v3, 21) ^ v0;
-    v2 += v1; v1 = rotate(v1, 17) ^ v2; v2 = rotate(v2, 32);
+    v0 += v1;
+    v1 = rotate(v1, 13) ^ v0;
+    v0 = rotate(v0, 32);
+    v2 += v3;
+    v3 = rotate(v3, 16) ^ v2;
+    v0 += v3;
+    v3 = rotate(v3, 21) ^ v0;
+    v2 += v1;
+    v1 = rotate(v1, 17) ^ v2;
+    v2 = rotate(v2, 32);
   };
   size_t whole = text.size() / 8 * 8;
   for (size_t i = 0; i < whole; i += 8) {
@@ -33,8 +39,7 @@ uint64_t sip_hash(uint64_t key0, uint64_t key1, std::string_view text) {
     v0 ^= word;
   }
   uint64_t last = uint64_t{text.size()} << 56;
-  for (size_t i = whole; i < text.size(); ++i)
-    last |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * (i - whole));
+  for (size_t i = whole; i < text.size(); ++i) last |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * (i - whole));
   v3 ^= last;
   round();
   v0 ^= last;
@@ -376,8 +381,8 @@ void append(Vm& vm, Value& held, const StrObject* more) {
 
 std::string_view text_of(Vm& vm, const Value& v, const char* what) {
   if (!is_kind(v, Kind::Str))
-    raise_type_error(vm, std::string(what) + " must be str, not " +
-                             (v.is_none() ? std::string("None") : type_name(vm, v)));
+    raise_type_error(vm,
+                     std::string(what) + " must be str, not " + (v.is_none() ? std::string("None") : type_name(vm, v)));
   return cast<StrObject>(v)->view();
 }
 

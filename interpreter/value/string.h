@@ -14,9 +14,9 @@ struct StrObject : Object {
   static constexpr Kind kKind = Kind::Str;
   bool ascii = true;
   mutable uint32_t extra = 0;  // its entry in the Vm's TextPlaces; 0: none
-  uint64_t hash = 0;      // 0: not computed
-  int64_t length = 0;     // code points
-  size_t size = 0;        // bytes
+  uint64_t hash = 0;           // 0: not computed
+  int64_t length = 0;          // code points
+  size_t size = 0;             // bytes
   const char* text = nullptr;  // points behind this object, zero-terminated
   StrObject() : Object(Kind::Str) {}
   std::string_view view() const { return {text, size}; }

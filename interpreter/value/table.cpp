@@ -60,9 +60,7 @@ void Table::clear() {
   counted_free(entries, capacity * sizeof(Entry));
 }
 
-size_t Table::index_bytes() const {
-  return index_ ? (size_t{index_mask_} + 1) * sizeof(int32_t) : 0;
-}
+size_t Table::index_bytes() const { return index_ ? (size_t{index_mask_} + 1) * sizeof(int32_t) : 0; }
 
 size_t Table::bytes() const { return capacity_ * sizeof(Entry) + index_bytes(); }
 
@@ -99,9 +97,8 @@ void Table::rebuild(uint32_t capacity) {
   while (index_size < capacity * 2) index_size *= 2;
   if (capacity <= kScanLimit) index_size = 0;
   Memory index(index_size * sizeof(int32_t));
-  in_pieces(index_size * sizeof(int32_t), [&](size_t begin, size_t end) {
-    std::memset(index.begin<char>() + begin, 0xFF, end - begin);
-  });
+  in_pieces(index_size * sizeof(int32_t),
+            [&](size_t begin, size_t end) { std::memset(index.begin<char>() + begin, 0xFF, end - begin); });
   uint32_t live = 0;
   for (uint32_t i = 0; i < used_; ++i) {
     if (!entries_[i].key) continue;
@@ -160,13 +157,10 @@ int64_t Table::find(Vm& vm, StrObject* key) const {
   return -1;
 }
 
-int64_t Table::find_text(Vm& vm, std::string_view key) const {
-  return find(vm, make_str(vm, key).get());
-}
+int64_t Table::find_text(Vm& vm, std::string_view key) const { return find(vm, make_str(vm, key).get()); }
 
 int64_t Table::find(Vm& vm, const Value& key) const {
-  if (is_kind(key, Kind::Str) && key.object()->type == vm.types().str)
-    return find(vm, cast<StrObject>(key));
+  if (is_kind(key, Kind::Str) && key.object()->type == vm.types().str) return find(vm, cast<StrObject>(key));
   return find(vm, key, hash(vm, key));
 }
 
@@ -214,14 +208,11 @@ void Table::append_new(const Value& key, uint64_t h, const Value& value) {
   ++layout_version_;
 }
 
-bool Table::insert(Vm& vm, const Value& key, const Value& value) {
-  return insert(vm, key, hash(vm, key), value);
-}
+bool Table::insert(Vm& vm, const Value& key, const Value& value) { return insert(vm, key, hash(vm, key), value); }
 
 bool Table::insert(Vm& vm, const Value& key, uint64_t h, const Value& value) {
-  int64_t place = is_kind(key, Kind::Str) && key.object()->type == vm.types().str
-                      ? find(vm, cast<StrObject>(key))
-                      : find(vm, key, h);
+  int64_t place = is_kind(key, Kind::Str) && key.object()->type == vm.types().str ? find(vm, cast<StrObject>(key))
+                                                                                  : find(vm, key, h);
   if (place >= 0) {
     Value old = std::move(entries_[place].value);  // dropped after the store: it may run code
     entries_[place].value = value;
@@ -234,8 +225,7 @@ bool Table::insert(Vm& vm, const Value& key, uint64_t h, const Value& value) {
 void Table::remove_at(uint32_t place) {
   if (index_) {
     uint32_t i = first_place(entries_[place].hash, index_mask_);
-    for (uint32_t step = 1; index_[i] != static_cast<int32_t>(place); ++step)
-      i = (i + step) & index_mask_;
+    for (uint32_t step = 1; index_[i] != static_cast<int32_t>(place); ++step) i = (i + step) & index_mask_;
     index_[i] = kRemoved;
   }
   Value key = std::move(entries_[place].key);

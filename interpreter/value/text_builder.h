@@ -16,12 +16,14 @@ class TextBuilder {
   TextBuilder& operator=(const TextBuilder&) = delete;
 
   TextBuilder& operator+=(std::string_view text) {
-    if (text.size() <= kBlock - last_.size()) [[likely]] last_ += text;
+    if (text.size() <= kBlock - last_.size()) [[likely]]
+      last_ += text;
     else append_long(text);
     return *this;
   }
   TextBuilder& operator+=(char c) {
-    if (last_.size() == kBlock) [[unlikely]] end_block();
+    if (last_.size() == kBlock) [[unlikely]]
+      end_block();
     last_ += c;
     return *this;
   }

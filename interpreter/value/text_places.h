@@ -1,8 +1,8 @@
 #pragma once
 // What few strings have beside their text. A long one that is not ASCII, once somebody has indexed it: where every 64th
-// character stands, so that an index costs no walk from the beginning. One that grows at its end (`s += t`): how much room
-// it has. A string knows its entry by its number (StrObject::extra).
-// Knows: numbers and sizes. Must not know: what the text says.
+// character stands, so that an index costs no walk from the beginning. One that grows at its end (`s += t`): how much
+// room it has. A string knows its entry by its number (StrObject::extra). Knows: numbers and sizes. Must not know: what
+// the text says.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -80,9 +80,9 @@ struct TypeSlots {
 };
 
 enum TypeFlag : uint32_t {
-  kScriptClass = 1,       // made by a class statement; counted by its instances
-  kBaseType = 2,          // a script class may inherit from it
-  kPlainInstances = 4,    // layout Instance with generic attribute access: inline caches apply
+  kScriptClass = 1,     // made by a class statement; counted by its instances
+  kBaseType = 2,        // a script class may inherit from it
+  kPlainInstances = 4,  // layout Instance with generic attribute access: inline caches apply
   kExceptionType = 8,
   kPlainSetAttribute = 16,  // stores follow the generic rule (no __setattr__ in the MRO)
   kAbstractClass = 32,      // has abstract methods left: no instances
@@ -95,18 +95,18 @@ struct Type : Object {
   std::string name;
   std::string qualified_name;
   Vm* vm = nullptr;
-  Type* base = nullptr;        // the base that decides the layout (counted through `bases`)
-  std::vector<Type*> bases;    // counted
-  std::vector<Type*> mro;      // this type first; not counted beyond `bases` (ancestors are alive)
-  std::vector<Type*> subclasses;  // not counted
+  Type* base = nullptr;              // the base that decides the layout (counted through `bases`)
+  std::vector<Type*> bases;          // counted
+  std::vector<Type*> mro;            // this type first; not counted beyond `bases` (ancestors are alive)
+  std::vector<Type*> subclasses;     // not counted
   DictObject* attributes = nullptr;  // counted
   TypeSlots slots;
-  Kind layout = Kind::Instance;   // of the instances
+  Kind layout = Kind::Instance;  // of the instances
   uint32_t type_flags = 0;
-  uint32_t version = 0;           // changes whenever a lookup through this type may change
-  uint32_t instance_offset = 0;   // where the InstanceState of an instance lies; 0: no attributes
-  uint32_t subclass_offset = 0;   // the instance_offset that script subclasses of a native type get
-  uint32_t slots_hint = 0;        // most attributes seen on an instance
+  uint32_t version = 0;          // changes whenever a lookup through this type may change
+  uint32_t instance_offset = 0;  // where the InstanceState of an instance lies; 0: no attributes
+  uint32_t subclass_offset = 0;  // the instance_offset that script subclasses of a native type get
+  uint32_t slots_hint = 0;       // most attributes seen on an instance
   // Found once per version by the dispatch loop: __init__ and __call__ (not counted).
   uint32_t call_cache_version = 0;
   Object* cached_init = nullptr;
@@ -136,8 +136,7 @@ uint32_t offset_of(M T::* member) {
 
 inline InstanceState* instance_state(Object* object) {
   uint32_t offset = object->type->instance_offset;
-  return offset ? reinterpret_cast<InstanceState*>(reinterpret_cast<char*>(object) + offset)
-                : nullptr;
+  return offset ? reinterpret_cast<InstanceState*>(reinterpret_cast<char*>(object) + offset) : nullptr;
 }
 
 }  // namespace tsc::interp

@@ -121,8 +121,7 @@ class Value {
 
   // The script's `is`.
   bool is(const Value& other) const {
-    return raw_.tag == other.raw_.tag &&
-           (raw_.tag <= Tag::None || raw_.integer == other.raw_.integer);
+    return raw_.tag == other.raw_.tag && (raw_.tag <= Tag::None || raw_.integer == other.raw_.integer);
   }
 
   // Stores for the dispatch loop: no temporary, the old content is dropped after the store.
@@ -140,7 +139,8 @@ class Value {
   void begin_unbound() { raw_.tag = Tag::Undefined; }
   // Takes over the reference that `fresh` holds.
   void replace(RawValue fresh) {
-    if (raw_.tag != Tag::Object) [[likely]] return copy_raw(raw_, fresh);
+    if (raw_.tag != Tag::Object) [[likely]]
+      return copy_raw(raw_, fresh);
     Object* old = raw_.object;
     copy_raw(raw_, fresh);
     release(old);

@@ -55,7 +55,8 @@ class Values {
     if (size_ + more > capacity_) reallocate(std::max({size_ + more, 2 * capacity_, size_t{4}}));
   }
   void push_back(Value v) {
-    if (size_ == capacity_) [[unlikely]] make_room(1);
+    if (size_ == capacity_) [[unlikely]]
+      make_room(1);
     new (&items_[size_++]) Value(std::move(v));
   }
   void pop_back() { items_[--size_].~Value(); }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kName = "__annotations__";
 
-// So many texts of a module that nobody asked for its annotations (an interactive session, a module that is reloaded) wait to
-// be evaluated; then they are.
+// So many texts of a module that nobody asked for its annotations (an interactive session, a module that is reloaded)
+// wait to be evaluated; then they are.
 constexpr size_t kMostTextsKept = 64;
 
 // An annotation that raises this can be read as text.
@@ -100,8 +100,8 @@ Value* own_entry(Vm& vm, DictObject* names) {
   return place < 0 ? nullptr : &names->table.entry(static_cast<uint32_t>(place)).value;
 }
 
-// Adds to `found` what one text annotated, up to a position in it. With `readable` the text of an annotation stands for one
-// that cannot be evaluated.
+// Adds to `found` what one text annotated, up to a position in it. With `readable` the text of an annotation stands for
+// one that cannot be evaluated.
 void find_in_text(Vm& vm, AnnotationsObject* text, uint32_t position, DictObject* found, bool readable) {
   Evaluator evaluator(vm, text->code, text->module, text);
   text->is_found.resize(evaluator.count());
@@ -122,7 +122,8 @@ std::vector<Local<AnnotationsObject>> texts_before(const AnnotationsObject* late
 
 // The same of a text and those before it, which ran to their ends.
 void find_reached(Vm& vm, AnnotationsObject* later, uint32_t position, DictObject* found, bool readable) {
-  for (const Local<AnnotationsObject>& text : texts_before(later)) find_in_text(vm, text.get(), UINT32_MAX, found, readable);
+  for (const Local<AnnotationsObject>& text : texts_before(later))
+    find_in_text(vm, text.get(), UINT32_MAX, found, readable);
   later->before = nullptr;
   find_in_text(vm, later, position, found, readable);
 }
@@ -222,7 +223,8 @@ void keep_annotations(Vm& vm, ModuleObject* module, const Value& annotations) {
 
 Local<DictObject> readable_annotations(Vm& vm, const Value& object) {
   auto* function = try_cast<FunctionObject>(object);
-  while (function && is_kind(function->annotations, Kind::Function)) function = cast<FunctionObject>(function->annotations);
+  while (function && is_kind(function->annotations, Kind::Function))
+    function = cast<FunctionObject>(function->annotations);
   if (auto* module = try_cast<ModuleObject>(object)) {
     Local<DictObject> copy = make_dict(vm);
     const Value known = module_annotations(vm, module, true);

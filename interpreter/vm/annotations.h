@@ -1,7 +1,7 @@
 #pragma once
-// Annotations are evaluated when somebody asks for them, once, in the scope they stand in, and then kept in a dict. Until
-// then a function's lie in its code; a class has an AnnotationsObject in the place of its `__annotations__`, a module
-// beside its namespace. Knows: codes of kind Annotations (lang/bytecode). Must not know: what annotations mean.
+// Annotations are evaluated when somebody asks for them, once, in the scope they stand in, and then kept in a dict.
+// Until then a function's lie in its code; a class has an AnnotationsObject in the place of its `__annotations__`, a
+// module beside its namespace. Knows: codes of kind Annotations (lang/bytecode). Must not know: what annotations mean.
 // Keeps: evaluating runs code of the script, so whoever asks must be where that may run.
 #include "interpreter/vm/vm.h"
 
@@ -32,8 +32,8 @@ Value annotations_of_module(Vm& vm, ModuleObject* module);
 // A text says what its module's annotations are, beside those of texts before it.
 void keep_annotations(Vm& vm, ModuleObject* module, const Value& annotations);
 
-// Those of a function, a class alone, a module or a namespace in a dict of its own; the text of one that cannot be evaluated stands
-// for it, as if it had been written in quotes.
+// Those of a function, a class alone, a module or a namespace in a dict of its own; the text of one that cannot be
+// evaluated stands for it, as if it had been written in quotes.
 Local<DictObject> readable_annotations(Vm& vm, const Value& object);
 // The same where they are not evaluated in a namespace that a metaclass is about to see.
 void settle_annotations(Vm& vm, DictObject* names);

@@ -1,6 +1,6 @@
 #pragma once
-// Work that may raise, for the dispatch loop. A C++ exception ends here and waits in the Vm: on its way through the loop
-// itself the unwinder would read the loop's table of call sites from the front, which takes microseconds.
+// Work that may raise, for the dispatch loop. A C++ exception ends here and waits in the Vm: on its way through the
+// loop itself the unwinder would read the loop's table of call sites from the front, which takes microseconds.
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {
@@ -23,7 +23,8 @@ struct Attempt<work> {
 
 // What waits in the Vm goes on as a C++ exception.
 inline Value or_throw(Vm& vm, Value value) {
-  if (value.is_undefined() && vm.has_returned()) [[unlikely]] throw ScriptException(vm.take_returned());
+  if (value.is_undefined() && vm.has_returned()) [[unlikely]]
+    throw ScriptException(vm.take_returned());
   return value;
 }
 

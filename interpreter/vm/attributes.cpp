@@ -53,12 +53,10 @@ void reserve_slots(Vm& vm, InstanceState& state, uint32_t count, uint32_t hint) 
   state.capacity = capacity;
 }
 
-
 Value get_own_attribute(Vm& vm, Object* o, StrObject* name) {
   InstanceState* state = instance_state(o);
   if (!state || !state->shape) return Value();
-  if (state->shape->dictionary_mode())
-    return dict_get(vm, cast<DictObject>(state->slots[0]), Value(name));
+  if (state->shape->dictionary_mode()) return dict_get(vm, cast<DictObject>(state->slots[0]), Value(name));
   int32_t slot = state->shape->find(name);
   return slot < 0 ? Value() : state->slots[slot];
 }
@@ -113,11 +111,9 @@ bool delete_own_attribute(Vm& vm, Object* o, StrObject* raw_name) {
 Local<DictObject> attribute_dict(Vm& vm, Object* o) {
   InstanceState* state = instance_state(o);
   if (!state->shape) state->shape = o->type->root();
-  if (state->shape->dictionary_mode())
-    return Local<DictObject>(cast<DictObject>(state->slots[0]));
+  if (state->shape->dictionary_mode()) return Local<DictObject>(cast<DictObject>(state->slots[0]));
   Local<DictObject> dict = make_dict(vm);
-  for (uint32_t i = 0; i < state->shape->size(); ++i)
-    dict_set(vm, dict, Value(state->shape->name(i)), state->slots[i]);
+  for (uint32_t i = 0; i < state->shape->size(); ++i) dict_set(vm, dict, Value(state->shape->name(i)), state->slots[i]);
   // Compiled code that assumed slots of this object must not read the moved ones; afterwards the dict
   // carries the watch bit as well.
   note_store(vm, o, Value());
@@ -175,9 +171,7 @@ Value find_attribute(Vm& vm, const Value& v, StrObject* name) {
   });
 }
 
-Value get_attribute(Vm& vm, const Value& v, StrObject* name) {
-  return or_throw(vm, get_attribute_softly(vm, v, name));
-}
+Value get_attribute(Vm& vm, const Value& v, StrObject* name) { return or_throw(vm, get_attribute_softly(vm, v, name)); }
 
 Value get_attribute_softly(Vm& vm, const Value& v, StrObject* name) {
   if (auto missing = type_of(vm, v)->slots.get_missing_attribute) {
@@ -216,8 +210,7 @@ void generic_set_attribute(Vm& vm, const Value& v, StrObject* name, const Value&
   if (!v.is_object() || !instance_state(v.object()) || refuses_attribute(vm, type, found)) {
     if (found)
       raise(vm, vm.exceptions().AttributeError,
-            "'" + type->name + "' object attribute '" + std::string(name->view()) +
-                "' is read-only");
+            "'" + type->name + "' object attribute '" + std::string(name->view()) + "' is read-only");
     raise_attribute_error(vm, v, name);
   }
   set_own_attribute(vm, v.object(), name, value);
@@ -237,8 +230,7 @@ void generic_delete_attribute(Vm& vm, const Value& v, StrObject* name) {
     }
   }
   if (v.is_object() && delete_own_attribute(vm, v.object(), name)) return;
-  bool member = found && found->is_object() &&
-                found->object()->type == vm.types().member_descriptor;
+  bool member = found && found->is_object() && found->object()->type == vm.types().member_descriptor;
   if (member) raise(vm, vm.exceptions().AttributeError, name->view());
   raise_attribute_error(vm, v, name);
 }

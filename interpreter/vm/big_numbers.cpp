@@ -227,8 +227,7 @@ Value ratio_of_ints(Vm& vm, const Value& x, const Value& y) {
   else mpz_mul_2exp(down, down, static_cast<mp_bitcnt_t>(-shift));
   mpz_tdiv_qr(quotient, rest, up, down);
   const double d = nearest(mpz_get_ui(quotient), mpz_sgn(static_cast<mpz_srcptr>(rest)) != 0, -shift);
-  if (std::isinf(d))
-    raise(vm, vm.exceptions().OverflowError, "integer division result too large for a float");
+  if (std::isinf(d)) raise(vm, vm.exceptions().OverflowError, "integer division result too large for a float");
   return Value::real((mpz_sgn(a) < 0) != (mpz_sgn(b) < 0) ? -d : d);
 }
 

@@ -24,13 +24,13 @@ void destroy_big(Vm& vm, Object* object);
 // In all that follows an operand is an int, a bool or a BigInt.
 Value big_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b);
 Value big_unary(Vm& vm, UnaryOp op, const Value& v);
-int compare_ints(const Value& a, const Value& b);          // -1, 0, 1
-int compare_big_float(const Value& big, double d);         // the float is not NaN
-uint64_t big_hash(const Value& big);                       // Python's: modulo 2^61 - 1
-double big_to_double(Vm& vm, const Value& big);            // rounded to nearest; OverflowError beyond a float
+int compare_ints(const Value& a, const Value& b);             // -1, 0, 1
+int compare_big_float(const Value& big, double d);            // the float is not NaN
+uint64_t big_hash(const Value& big);                          // Python's: modulo 2^61 - 1
+double big_to_double(Vm& vm, const Value& big);               // rounded to nearest; OverflowError beyond a float
 Value ratio_of_ints(Vm& vm, const Value& a, const Value& b);  // a / b, rounded once
 Value int_of_unsigned(Vm& vm, uint64_t u);
-Value int_of_double(Vm& vm, double whole);                 // of a finite float without fraction
+Value int_of_double(Vm& vm, double whole);  // of a finite float without fraction
 int64_t bit_length_of(const Value& v);
 int64_t bit_count_of(const Value& v);
 
@@ -49,7 +49,7 @@ Value int_of_bytes(Vm& vm, std::string_view little_endian, bool has_sign);
 
 Value power_modulo(Vm& vm, const Value& base, const Value& exponent, const Value& modulus);
 Value gcd_of(Vm& vm, const Value& a, const Value& b);
-Value root_of(Vm& vm, const Value& v);                     // isqrt
+Value root_of(Vm& vm, const Value& v);  // isqrt
 Value factorial_of(Vm& vm, int64_t n);
 Value combinations_of(Vm& vm, const Value& n, int64_t k);  // 0 <= k
 // round(v, -digits): to a multiple of ten to that power, half to even.

@@ -1,4 +1,5 @@
-// Argument binding of script functions. What does not fit is no throw: its error waits in the Vm, and the answer is false.
+// Argument binding of script functions. What does not fit is no throw: its error waits in the Vm, and the answer is
+// false.
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -27,25 +28,26 @@ struct Binder {
   uint32_t positional() const { return parameters.positional; }
   uint32_t rest_register() const { return parameters.positional + parameters.keyword_only; }
 
-  bool fail(const std::string& message) { return vm.return_raised(make_exception(vm, vm.exceptions().TypeError, message)), false; }
+  bool fail(const std::string& message) {
+    return vm.return_raised(make_exception(vm, vm.exceptions().TypeError, message)), false;
+  }
 
   bool too_many(const Args& args) {
     size_t defaults = function->defaults.size();
-    std::string takes = defaults ? "from " + std::to_string(positional() - defaults) + " to " +
-                                       std::to_string(positional())
-                                 : std::to_string(positional());
+    std::string takes = defaults
+                            ? "from " + std::to_string(positional() - defaults) + " to " + std::to_string(positional())
+                            : std::to_string(positional());
     uint32_t keyword_only_given = 0;
     for (uint32_t i = 0; i < parameters.keyword_only; ++i)
       if (registers[positional() + i]) ++keyword_only_given;
     bool plural = defaults || positional() != 1;
-    std::string message = called() + " takes " + takes + " positional argument" +
-                          (plural ? "s" : "") + " but " + std::to_string(args.count);
+    std::string message = called() + " takes " + takes + " positional argument" + (plural ? "s" : "") + " but " +
+                          std::to_string(args.count);
     if (keyword_only_given)
       message += std::string(" positional argument") + (args.count != 1 ? "s" : "") + " (and " +
-                 std::to_string(keyword_only_given) + " keyword-only argument" +
-                 (keyword_only_given != 1 ? "s" : "") + ") were given";
-    else
-      message += args.count == 1 ? " was given" : " were given";
+                 std::to_string(keyword_only_given) + " keyword-only argument" + (keyword_only_given != 1 ? "s" : "") +
+                 ") were given";
+    else message += args.count == 1 ? " was given" : " were given";
     Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError, message);
     if (args.count == positional() + 1 && lacks_self(args.positional[0]))
       e->hint = "Is 'self' missing as its first parameter?";
@@ -70,8 +72,7 @@ struct Binder {
       if (parameters.names[i] == name->view()) continue;
       names.push_back(parameters.names[i]);
     }
-    std::string message = called() + " got an unexpected keyword argument '" +
-                          std::string(name->view()) + "'";
+    std::string message = called() + " got an unexpected keyword argument '" + std::string(name->view()) + "'";
     Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError, message);
     std::string_view near = lang::nearest_word(name->view(), names);
     if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
@@ -85,14 +86,12 @@ struct Binder {
         if (parameters.names[i] == args.keyword_names[k]->view()) wrong.push_back(parameters.names[i]);
   }
 
-  bool bind_keyword(StrObject* name, const Value& value, DictObject* rest,
-                    std::vector<std::string>& wrong_positional) {
+  bool bind_keyword(StrObject* name, const Value& value, DictObject* rest, std::vector<std::string>& wrong_positional) {
     const auto& interned = function->code->parameter_names;
     const bool is_name = name->interned();  // two such are equal only where they are one
     for (uint32_t i = parameters.positional_only; i < rest_register(); ++i) {
       if (interned[i].get() != name && (is_name || !str_equal(interned[i], name))) continue;
-      if (registers[i])
-        return fail(called() + " got multiple values for argument '" + std::string(name->view()) + "'");
+      if (registers[i]) return fail(called() + " got multiple values for argument '" + std::string(name->view()) + "'");
       registers[i] = value;
       return true;
     }
@@ -133,8 +132,7 @@ struct Binder {
       if (target) continue;
       if (i < function->keyword_defaults.size() && function->keyword_defaults[i])
         target = function->keyword_defaults[i];
-      else
-        missing.push_back(parameters.names[positional() + i]);
+      else missing.push_back(parameters.names[positional() + i]);
     }
     return report_missing(missing, "keyword-only");
   }
@@ -179,8 +177,7 @@ bool bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* r
   uint32_t next = binder.rest_register();
   if (parameters.has_varargs) {
     uint32_t extra = args.count - direct;
-    registers[next++] =
-        make_tuple(vm, std::span<const Value>(args.positional + direct, extra)).take();
+    registers[next++] = make_tuple(vm, std::span<const Value>(args.positional + direct, extra)).take();
   }
   DictObject* rest = nullptr;
   if (parameters.has_varkwargs) {
@@ -195,7 +192,8 @@ bool bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* r
   if (!wrong_positional.empty()) {
     std::string names;
     for (const std::string& name : wrong_positional) names += (names.empty() ? "" : ", ") + name;
-    return binder.fail(binder.called() + " got some positional-only arguments passed as keyword arguments: '" + names + "'");
+    return binder.fail(binder.called() + " got some positional-only arguments passed as keyword arguments: '" + names +
+                       "'");
   }
   if (args.count > positional && !parameters.has_varargs) return binder.too_many(args);
   return binder.fill_positional_defaults() && (!parameters.keyword_only || binder.fill_keyword_defaults());

@@ -17,14 +17,13 @@ namespace {
 void check_self(Vm& vm, const NativeFunction* f, const Args& args) {
   const Type* owner = static_cast<const Type*>(f->pointer);
   if (args.count && type_of(vm, args[0])->is_subtype_of(owner)) return;
-  if (args.count == 0)
-    raise_type_error(vm, "unbound method " + owner->name + "." + f->name + "() needs an argument");
+  if (args.count == 0) raise_type_error(vm, "unbound method " + owner->name + "." + f->name + "() needs an argument");
   const std::string& given = type_name(vm, args[0]);
   bool wrapper = f->name.starts_with("__");
   raise_type_error(vm, wrapper ? "descriptor '" + f->name + "' requires a '" + owner->name +
                                      "' object but received a '" + given + "'"
-                               : "descriptor '" + f->name + "' for '" + owner->name +
-                                     "' objects doesn't apply to a '" + given + "' object");
+                               : "descriptor '" + f->name + "' for '" + owner->name + "' objects doesn't apply to a '" +
+                                     given + "' object");
 }
 
 constexpr size_t kFewParameters = 8;
@@ -46,8 +45,7 @@ bool fill_few(const Signature& signature, const Args& args, Value (&out)[kFewPar
 // Throws, or leaves an exception in the Vm.
 inline Value run_native(Vm& vm, NativeFunction* f, Args& args) {
   vm.check_native_stack();
-  if (f->is_method && f->pointer &&
-      !(args.count && type_of(vm, args[0]) == static_cast<const Type*>(f->pointer)))
+  if (f->is_method && f->pointer && !(args.count && type_of(vm, args[0]) == static_cast<const Type*>(f->pointer)))
     check_self(vm, f, args);
   try {
     args.callee = f;
@@ -115,8 +113,7 @@ Value call_softly(Vm& vm, const Value& callee, Args& args) {
         return run_native(vm, cast<NativeFunction>(kept), args);
       }
       case Kind::Type:
-        if (callee.object()->type == vm.types().type)
-          return construct_softly(vm, cast<Type>(callee), args);
+        if (callee.object()->type == vm.types().type) return construct_softly(vm, cast<Type>(callee), args);
         break;  // the metaclass decides: type's own slot constructs
       case Kind::BoundMethod: {
         Local<BoundMethod> method(cast<BoundMethod>(callee));
@@ -129,8 +126,7 @@ Value call_softly(Vm& vm, const Value& callee, Args& args) {
         bound.count = args.count + 1;
         return call_softly(vm, method->function, bound);
       }
-      default:
-        break;
+      default: break;
     }
     if (auto slot = callee.object()->type->slots.call) {
       vm.check_native_stack();
@@ -156,18 +152,16 @@ void settle_unpacked(Vm& vm, const Value& callee, Value& positional, Value* keyw
   if (!is_kind(positional, Kind::Tuple)) {
     const TypeSlots& slots = type_of(vm, positional)->slots;
     if (!slots.iterate && !slots.get_item)
-      raise_type_error(vm, callable_name(vm, callee) +
-                               " argument after * must be an iterable, not " +
-                               type_name(vm, positional));
+      raise_type_error(
+          vm, callable_name(vm, callee) + " argument after * must be an iterable, not " + type_name(vm, positional));
     positional = to_tuple(vm, positional).take();
   }
   if (!keywords) return;
   if (!is_kind(*keywords, Kind::Dict)) {
     Value keys = find_attribute(vm, *keywords, intern(vm, "keys").get());
     if (!keys)
-      raise_type_error(vm, callable_name(vm, callee) +
-                               " argument after ** must be a mapping, not " +
-                               type_name(vm, *keywords));
+      raise_type_error(
+          vm, callable_name(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, *keywords));
     Local<DictObject> dict = make_dict(vm);
     for_each(vm, call(vm, keys), [&](const Value& key) {
       dict_set(vm, dict, key, get_item(vm, *keywords, key));
@@ -178,13 +172,11 @@ void settle_unpacked(Vm& vm, const Value& callee, Value& positional, Value* keyw
   Table& table = cast<DictObject>(*keywords)->table;
   for (uint32_t k = 0; k < table.used(); ++k) {
     const Table::Entry& entry = table.entry(k);
-    if (entry.key && !is_kind(entry.key, Kind::Str))
-      raise_type_error(vm, "keywords must be strings");
+    if (entry.key && !is_kind(entry.key, Kind::Str)) raise_type_error(vm, "keywords must be strings");
   }
 }
 
-Value call_method(Vm& vm, const Value& self, std::string_view name,
-                  std::initializer_list<Value> args) {
+Value call_method(Vm& vm, const Value& self, std::string_view name, std::initializer_list<Value> args) {
   return call(vm, get_attribute(vm, self, name), args);
 }
 
@@ -205,7 +197,8 @@ namespace {
 }  // namespace
 
 Value allocate_instance(Vm& vm, Type* type) {
-  if (type->type_flags & kAbstractClass) [[unlikely]] raise_abstract(vm, type);
+  if (type->type_flags & kAbstractClass) [[unlikely]]
+    raise_abstract(vm, type);
   if (type->layout != Kind::Instance || !(type->type_flags & kBaseType))
     raise_type_error(vm, "cannot create '" + type->name + "' instances");
   Local<Instance> instance = vm.heap().make<Instance>(type);
@@ -221,8 +214,7 @@ Value construct(Vm& vm, Type* type, Args& args) { return or_throw(vm, construct_
 Value construct_softly(Vm& vm, Type* type, Args& args) {
   vm.check_native_stack();
   Local<Type> kept(type);
-  Value object =
-      type->slots.construct ? type->slots.construct(vm, type, args) : allocate_instance(vm, type);
+  Value object = type->slots.construct ? type->slots.construct(vm, type, args) : allocate_instance(vm, type);
   if (type == vm.types().type || object.is_undefined() || !is_instance(vm, object, type)) return object;
   if (auto initialize = type_of(vm, object)->slots.initialize) {
     initialize(vm, object, args);

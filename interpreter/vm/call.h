@@ -26,7 +26,8 @@ struct Args {
 };
 
 // "self, dim=None, *, keepdim=False", "*values, **options", "x, /". Defaults: None, True, False, an
-// int, a float, a quoted string, or ? for Undefined. "x|input" may be passed as input= too; text() names it x. Parsed once.
+// int, a float, a quoted string, or ? for Undefined. "x|input" may be passed as input= too; text() names it x. Parsed
+// once.
 class Signature {
  public:
   explicit Signature(std::string_view text);
@@ -41,8 +42,7 @@ class Signature {
   };
   // Binds a call; raises TypeError as Python does. `out` receives one value per parameter, then the
   // tuple of *args and the dict of **kwargs where the signature has them.
-  void bind(Vm& vm, std::string_view function_name, const Args& args,
-            std::vector<Value>& out) const;
+  void bind(Vm& vm, std::string_view function_name, const Args& args, std::vector<Value>& out) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::string& text() const { return text_; }
   size_t positional_count() const { return positional_count_; }
@@ -51,11 +51,9 @@ class Signature {
 
  private:
   void parse_parameter(std::string_view item, bool keyword_only);
-  void take_extra_keywords(Vm& vm, std::string_view function_name, const Args& args,
-                           std::vector<Value>& out) const;
+  void take_extra_keywords(Vm& vm, std::string_view function_name, const Args& args, std::vector<Value>& out) const;
   [[noreturn]] void wrong_count(Vm& vm, std::string_view function_name, const Args& args) const;
-  void fill_missing(Vm& vm, std::string_view function_name, const Args& args,
-                    std::vector<Value>& out) const;
+  void fill_missing(Vm& vm, std::string_view function_name, const Args& args, std::vector<Value>& out) const;
 
   std::string text_;
   std::vector<Parameter> parameters_;
@@ -72,7 +70,6 @@ Value call(Vm& vm, const Value& callee, Args& args);
 // and a dict with str keys. `keywords` is null when there is no **.
 void settle_unpacked(Vm& vm, const Value& callee, Value& positional, Value* keywords);
 // value.name(args); raises AttributeError when absent.
-Value call_method(Vm& vm, const Value& self, std::string_view name,
-                  std::initializer_list<Value> args = {});
+Value call_method(Vm& vm, const Value& self, std::string_view name, std::initializer_list<Value> args = {});
 
 }  // namespace tsc::interp

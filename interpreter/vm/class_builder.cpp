@@ -23,8 +23,7 @@ std::vector<Type*> linearize(Vm& vm, Type* type) {
     Type* next = nullptr;
     for (const auto& list : lists) {
       bool in_tail = false;
-      for (const auto& other : lists)
-        in_tail |= std::find(other.begin() + 1, other.end(), list[0]) != other.end();
+      for (const auto& other : lists) in_tail |= std::find(other.begin() + 1, other.end(), list[0]) != other.end();
       if (!in_tail) {
         next = list[0];
         break;
@@ -38,8 +37,7 @@ std::vector<Type*> linearize(Vm& vm, Type* type) {
         named.push_back(list[0]);
         names += (names.empty() ? "" : ", ") + list[0]->name;
       }
-      raise_type_error(vm, "Cannot create a consistent method resolution\norder (MRO) for bases " +
-                               names);
+      raise_type_error(vm, "Cannot create a consistent method resolution\norder (MRO) for bases " + names);
     }
     order.push_back(next);
     for (auto& list : lists)
@@ -53,8 +51,7 @@ void collect_bases(Vm& vm, Type* type, const std::vector<Value>& bases) {
   for (const Value& v : bases) {
     Type* base = try_cast<Type>(v);
     if (!base)
-      raise_type_error(vm, "a base of class '" + type->name + "' is not a class but '" +
-                               type_name(vm, v) + "'");
+      raise_type_error(vm, "a base of class '" + type->name + "' is not a class but '" + type_name(vm, v) + "'");
     if (!(base->type_flags & kBaseType))
       raise_type_error(vm, "type '" + base->name + "' is not an acceptable base type");
     if (std::find(type->bases.begin(), type->bases.end(), base) != type->bases.end())
@@ -111,8 +108,7 @@ void choose_layout(Vm& vm, Type* type) {
     Type* chosen = native_ancestor(best);
     if (native == object || native == chosen || chosen->is_subtype_of(native)) continue;
     // Exceptions share one layout: the first of them decides.
-    if (chosen->layout == Kind::Exception && native->layout == Kind::Exception &&
-        !native->is_subtype_of(chosen))
+    if (chosen->layout == Kind::Exception && native->layout == Kind::Exception && !native->is_subtype_of(chosen))
       continue;
     if (chosen != object && !native->is_subtype_of(chosen))
       raise_type_error(vm, "multiple bases have instance lay-out conflict");
@@ -155,8 +151,7 @@ void prepare_attributes(Vm& vm, Type* type) {
 std::vector<std::string> slot_names(Vm& vm, Type* type, const Value& slots) {
   std::vector<std::string> names;
   auto add = [&](const Value& v) {
-    if (!is_kind(v, Kind::Str))
-      raise_type_error(vm, "__slots__ items must be strings, not '" + type_name(vm, v) + "'");
+    if (!is_kind(v, Kind::Str)) raise_type_error(vm, "__slots__ items must be strings, not '" + type_name(vm, v) + "'");
     std::string name(cast<StrObject>(v)->view());
     bool identifier = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
                       name.find_first_of(" -.") == std::string::npos;
@@ -173,8 +168,7 @@ std::vector<std::string> slot_names(Vm& vm, Type* type, const Value& slots) {
 }
 
 bool has_no_dict(const Type* type) {
-  return type->type_flags & kScriptClass ? bool(type->type_flags & kSlotsOnly)
-                                         : type->instance_offset == 0;
+  return type->type_flags & kScriptClass ? bool(type->type_flags & kSlotsOnly) : type->instance_offset == 0;
 }
 
 // The attributes of __slots__ live in the instance's shape as all others do; the class holds a member
@@ -192,10 +186,8 @@ void install_slots(Vm& vm, Type* type) {
       raise_type_error(vm, "__weakref__ slot disallowed: either we already got one, or __itemsize__ != 0");
     if (name == "__dict__") restricted = false;
     if (name == "__dict__" || name == "__weakref__") continue;
-    if (type->layout == Kind::BoxedNumber || type->layout == Kind::Tuple ||
-        type->layout == Kind::Bytes)
-      raise_type_error(vm, "nonempty __slots__ not supported for subtype of '" +
-                               type->base->name + "'");
+    if (type->layout == Kind::BoxedNumber || type->layout == Kind::Tuple || type->layout == Kind::Bytes)
+      raise_type_error(vm, "nonempty __slots__ not supported for subtype of '" + type->base->name + "'");
     if (dict_get(vm, type->attributes, name))
       raise_value_error(vm, "'" + name + "' in __slots__ conflicts with class variable");
     dict_set(vm, type->attributes, name, make_member(vm, name, type));
@@ -216,10 +208,9 @@ void call_set_name(Vm& vm, Type* type) {
     try {
       call(vm, bind_attribute(vm, *hook, value, type_of(vm, value)), {Value(type), name});
     } catch (const ScriptException& e) {
-      Local<ExceptionObject> wrapped = make_exception(
-          vm, vm.exceptions().RuntimeError,
-          "Error calling __set_name__ on '" + type_name(vm, value) + "' instance " +
-              repr(vm, name) + " in '" + type->name + "'");
+      Local<ExceptionObject> wrapped = make_exception(vm, vm.exceptions().RuntimeError,
+                                                      "Error calling __set_name__ on '" + type_name(vm, value) +
+                                                          "' instance " + repr(vm, name) + " in '" + type->name + "'");
       wrapped->cause = Value(e.exception());
       wrapped->suppress_context = true;
       throw ScriptException(std::move(wrapped));
@@ -253,15 +244,15 @@ Type* choose_metaclass(Vm& vm, const ClassRequest& request) {
   auto consider = [&](Type* candidate) {
     if (candidate->is_subtype_of(chosen)) chosen = candidate;
     else if (!chosen->is_subtype_of(candidate))
-      raise_type_error(vm, "metaclass conflict: the metaclass of a derived class must be a "
-                           "(non-strict) subclass of the metaclasses of all its bases");
+      raise_type_error(vm,
+                       "metaclass conflict: the metaclass of a derived class must be a "
+                       "(non-strict) subclass of the metaclasses of all its bases");
   };
   for (const auto& [name, value] : request.keywords) {
     if (name->view() != "metaclass") continue;
     Type* asked = try_cast<Type>(value);
     if (!asked || !asked->is_subtype_of(vm.types().type))
-      raise_type_error(vm, "a metaclass must be a class derived from type, not '" +
-                               type_name(vm, value) + "'");
+      raise_type_error(vm, "a metaclass must be a class derived from type, not '" + type_name(vm, value) + "'");
     consider(asked);
   }
   for (const Value& base : request.bases)
@@ -282,8 +273,8 @@ bool has_script_hook(Vm& vm, Type* metaclass) {
   return false;
 }
 
-// A base that is not a class (List[int]) names the classes that stand for it; gives what was written, or Undefined where
-// all are classes.
+// A base that is not a class (List[int]) names the classes that stand for it; gives what was written, or Undefined
+// where all are classes.
 Value resolve_bases(Vm& vm, ClassRequest& request) {
   Value written = make_tuple(vm, request.bases).take();
   Local<StrObject> hook = intern(vm, "__mro_entries__");

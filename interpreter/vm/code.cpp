@@ -21,12 +21,10 @@ Value literal_value(Vm& vm, const lang::Literal& literal) {
     case LiteralKind::Bytes: return make_bytes(vm, literal.text).take();
     case LiteralKind::Str:
       // Short texts are often names: getattr(x, "weight"), keys of keyword dictionaries.
-      return literal.text.size() <= 32 ? intern(vm, literal.text).take()
-                                       : str_value(vm, literal.text);
+      return literal.text.size() <= 32 ? intern(vm, literal.text).take() : str_value(vm, literal.text);
     case LiteralKind::Tuple: {
       Local<TupleObject> tuple = make_tuple(vm, literal.items.size());
-      for (size_t i = 0; i < literal.items.size(); ++i)
-        tuple->items[i] = literal_value(vm, literal.items[i]);
+      for (size_t i = 0; i < literal.items.size(); ++i) tuple->items[i] = literal_value(vm, literal.items[i]);
       return tuple.take();
     }
     case LiteralKind::Slice:
@@ -63,12 +61,10 @@ void fill_code(Vm& vm, CodeObject* code) {
   const lang::CodeObject& source = *code->code;
   std::vector<Value> constants;
   constants.reserve(source.constants.size());
-  for (const lang::Literal& literal : source.constants)
-    constants.push_back(literal_value(vm, literal));
+  for (const lang::Literal& literal : source.constants) constants.push_back(literal_value(vm, literal));
   std::vector<Local<StrObject>> names, parameter_names;
   for (const std::string& name : source.names) names.push_back(intern(vm, name));
-  for (const std::string& name : source.parameters.names)
-    parameter_names.push_back(intern(vm, name));
+  for (const std::string& name : source.parameters.names) parameter_names.push_back(intern(vm, name));
   std::vector<Local<CodeObject>> nested;
   for (const lang::CodeRef& inner : source.codes) nested.push_back(make_code(vm, inner));
   // Nothing below fails: a code is prepared whole or not at all.
@@ -79,8 +75,7 @@ void fill_code(Vm& vm, CodeObject* code) {
   code->nested = std::move(nested);
   code->caches = std::move(caches);
   const lang::ParameterList& p = source.parameters;
-  const bool plain =
-      !source.is_generator && p.keyword_only == 0 && !p.has_varargs && !p.has_varkwargs;
+  const bool plain = !source.is_generator && p.keyword_only == 0 && !p.has_varargs && !p.has_varkwargs;
   if (plain) code->plain_arguments = p.positional;
   code->register_count = source.register_count;
   code->first_constant = code->constants.data();

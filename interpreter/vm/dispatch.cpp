@@ -18,9 +18,7 @@ using lang::Op;
 
 namespace {
 
-inline double number_as_double(const Value& v) {
-  return v.is_float() ? v.as_float() : static_cast<double>(v.as_int());
-}
+inline double number_as_double(const Value& v) { return v.is_float() ? v.as_float() : static_cast<double>(v.as_int()); }
 inline bool int_or_float(const Value& v) { return v.is_int() || v.is_float(); }
 
 }  // namespace
@@ -35,8 +33,8 @@ class Interpreter {
   static Value call_native_window(Vm& vm, const Value& callee, Value* args, uint32_t count);
   static bool call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result);
   static bool enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count);
-  static bool enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count,
-                             FrameReturn on_return, Value extra, Value& result);
+  static bool enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count, FrameReturn on_return,
+                             Value extra, Value& result);
   static bool enter_with(Vm& vm, const Value& callee, Args& args, Value& result);
   static bool enter_keywords(Vm& vm, Frame& frame, Instruction i, bool method, Value& result);
   static bool enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result);
@@ -78,7 +76,8 @@ Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, b
         }
       }
       Value result = loop(vm);
-      if (vm.unwinding_) [[unlikely]] return vm.return_raised(std::exchange(vm.unwinding_, nullptr));
+      if (vm.unwinding_) [[unlikely]]
+        return vm.return_raised(std::exchange(vm.unwinding_, nullptr));
       return result;
     } catch (const ScriptException& e) {
       pending = e.local();
@@ -108,10 +107,11 @@ bool Interpreter::enter_hooks(Vm& vm, Value& result) {
   return outcome == EnterResult::Returned;
 }
 
-// The same in the midst of a frame. What a region has looked at stays as it is until it is left. One region after the other
-// might never come to where the turn is handed over.
+// The same in the midst of a frame. What a region has looked at stays as it is until it is left. One region after the
+// other might never come to where the turn is handed over.
 EnterResult Interpreter::ask_hooks(Vm& vm, Frame& frame, Value& result) {
-  if (is_to_hand_over(vm, frame)) [[unlikely]] return EnterResult::Interpret;
+  if (is_to_hand_over(vm, frame)) [[unlikely]]
+    return EnterResult::Interpret;
   const KeepTurn keeps(vm);
   return vm.hooks_->enter_at(vm, frame, result);
 }
@@ -119,8 +119,8 @@ EnterResult Interpreter::ask_hooks(Vm& vm, Frame& frame, Value& result) {
 // --- calls ---------------------------------------------------------------------------------------
 // The enter_ functions either push a frame (false) or finish the call (true, `result` is its value).
 
-bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count,
-                                 FrameReturn on_return, Value extra, Value& result) {
+bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count, FrameReturn on_return,
+                                 Value extra, Value& result) {
   CodeObject* code = function->code;
   prepare_code(vm, code);
   if (lacks_defaults_only(function, count)) [[likely]] {
@@ -160,8 +160,7 @@ inline bool Interpreter::enter_plain(Vm& vm, Value& callee, Value* args, uint32_
   if (!is_kind(callee, Kind::Function)) return false;
   FunctionObject* function = cast<FunctionObject>(callee);
   CodeObject* code = function->code;
-  if (code->plain_arguments != count || function->compiled ||
-      vm.depth_ >= vm.config_.recursion_limit) [[unlikely]]
+  if (code->plain_arguments != count || function->compiled || vm.depth_ >= vm.config_.recursion_limit) [[unlikely]]
     return false;
   Frame* frame = vm.stack_.push(code->register_count);
   callee.release_raw();
@@ -180,8 +179,7 @@ bool Interpreter::class_init(Vm& vm, Type* type, FunctionObject*& init) {
     type->call_cache_version = type->version;
     const Value* found = lookup_in_type(type, vm.names().init);
     bool usual_call = type->type->slots.call == vm.types().type->slots.call;
-    type->cached_init =
-        usual_call && found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
+    type->cached_init = usual_call && found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
     found = lookup_in_type(type, vm.names().call);
     type->cached_call = found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
   }
@@ -200,8 +198,7 @@ Value Interpreter::call_native_window(Vm& vm, const Value& callee, Value* args, 
 }
 
 // args[-1] is a free register (the callee's own, or the unbound self of a method call).
-bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count,
-                            Value& result) {
+bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result) {
   if (callee.is_object()) [[likely]] {
     Object* object = callee.object();
     switch (object->kind) {
@@ -219,12 +216,9 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
         if (!is_kind(method->function, Kind::Function)) break;
         Local<FunctionObject> function(cast<FunctionObject>(method->function));
         args[-1] = method->self;
-        return enter_function(vm, function, args - 1, count + 1, FrameReturn::Store, Value(),
-                              result);
+        return enter_function(vm, function, args - 1, count + 1, FrameReturn::Store, Value(), result);
       }
-      case Kind::NativeFunction:
-        result = call_native_window(vm, callee, args, count);
-        return true;
+      case Kind::NativeFunction: result = call_native_window(vm, callee, args, count); return true;
       case Kind::Type: {
         FunctionObject* init = nullptr;
         Type* type = static_cast<Type*>(object);
@@ -232,15 +226,13 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
         Local<FunctionObject> kept(init);
         Value instance = allocate_instance(vm, type);
         args[-1] = instance;
-        return enter_function(vm, kept, args - 1, count + 1, FrameReturn::Construct,
-                              std::move(instance), result);
+        return enter_function(vm, kept, args - 1, count + 1, FrameReturn::Construct, std::move(instance), result);
       }
       case Kind::Instance: {
         FunctionObject* ignored = nullptr;
         class_init(vm, object->type, ignored);
-        Object* method = object->type->call_cache_version == object->type->version
-                             ? object->type->cached_call
-                             : nullptr;
+        Object* method =
+            object->type->call_cache_version == object->type->version ? object->type->cached_call : nullptr;
         if (!method) break;
         Local<FunctionObject> kept(static_cast<FunctionObject*>(method));
         args[-1] = callee;
@@ -365,7 +357,8 @@ bool Interpreter::enter_property(Vm& vm, const Value& getter, const Value& self,
   return enter_function(vm, function, args, 1, FrameReturn::Store, Value(), result);
 }
 
-// --- raising: true where the current frame stands at a handler; false: every frame of the loop was left ---------------------
+// --- raising: true where the current frame stands at a handler; false: every frame of the loop was left
+// ---------------------
 
 bool Interpreter::raise_register(Vm& vm, Frame& frame, Instruction i) {
   Local<ExceptionObject> e = ops::exception_to_raise(vm, frame.registers[i.a]);
@@ -410,8 +403,7 @@ bool Interpreter::finish_return(Vm& vm, Value& value) {
   Frame* frame = vm.frame_;
   FrameReturn kind = frame->on_return;
   if (kind == FrameReturn::Construct) {
-    if (!value.is_none())
-      raise_type_error(vm, "__init__() should return None, not '" + type_name(vm, value) + "'");
+    if (!value.is_none()) raise_type_error(vm, "__init__() should return None, not '" + type_name(vm, value) + "'");
     value = std::move(frame->extra);
   }
   leave_frame(vm);
@@ -424,9 +416,7 @@ bool Interpreter::finish_return(Vm& vm, Value& value) {
       caller->registers[i.b].reset();
       caller->pc += static_cast<uint32_t>(i.near_distance());
       return false;
-    default:
-      caller->registers[i.a] = std::move(value);
-      ++caller->pc;
+    default: caller->registers[i.a] = std::move(value); ++caller->pc;
   }
   if (i.flags & 7) ops::release_operands(caller->registers, i);
   return false;
@@ -479,8 +469,7 @@ Value Interpreter::yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended) 
 static void compare_is_true(Vm& vm, CompareOp op, const Value& x, const Value& y, bool& holds) {
   if (op == CompareOp::Eq && is_kind(x, Kind::Str) && is_kind(y, Kind::Str))
     holds = str_equal(cast<StrObject>(x), cast<StrObject>(y));
-  else
-    holds = truth(vm, compare(vm, op, x, y));
+  else holds = truth(vm, compare(vm, op, x, y));
 }
 static void subscript(Vm& vm, const Value& container, const Value& key, Value& item) {
   const Type* type = key.is_int() && container.is_object() ? container.object()->type : nullptr;
@@ -561,7 +550,7 @@ Value Interpreter::loop(Vm& vm) {
 
 #include "interpreter/vm/dispatch_ops.inc"
 
-L_Step : {
+L_Step: {
   SAVE();
   if (frame->skip_step) {
     frame->skip_step = false;

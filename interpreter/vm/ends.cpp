@@ -74,8 +74,7 @@ bool takes_weak_references(Vm& vm, const Object* object) {
     case Kind::Module:
     case Kind::Code:
     case Kind::Generator:
-    case Kind::File:
-      break;
+    case Kind::File: break;
     case Kind::Native:
       if (object->type->slots.destroy == destroy_reference && !script_class) return false;
       break;
@@ -151,8 +150,7 @@ void call_finalizer(Vm& vm, Object* object) noexcept {
   const Value* found = lookup_in_type(object->type, vm.names().del.get());
   if (!found) return;
   const Value finalizer = *found;
-  run_ignoring_errors(vm, finalizer,
-                      [&] { call(vm, bind_attribute(vm, finalizer, Value(object), object->type)); });
+  run_ignoring_errors(vm, finalizer, [&] { call(vm, bind_attribute(vm, finalizer, Value(object), object->type)); });
 }
 
 void clear_references(Vm& vm, std::span<Object* const> targets) noexcept {

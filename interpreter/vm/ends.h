@@ -12,22 +12,23 @@ namespace tsc::interp {
 // newest first, whose head the table of the Vm knows by the target.
 struct WeakReference : Instance {
   Object* target = nullptr;
-  Value callback;                    // Undefined: none
+  Value callback;  // Undefined: none
   WeakReference* newer = nullptr;
   WeakReference* older = nullptr;
   int64_t hash = 0;
-  bool has_hash = false;             // of a target that may be gone by now
+  bool has_hash = false;  // of a target that may be gone by now
   WeakReference() : Instance(Kind::Native) {}
 };
 
 // The first class with __del__, or weak reference: makes room for what must need none later, and tells the compiler.
 void prepare_ends(Vm& vm);
 
-// Whether objects of this layout may be referred to weakly, as in Python: not int, str, tuple, list, dict and their like.
+// Whether objects of this layout may be referred to weakly, as in Python: not int, str, tuple, list, dict and their
+// like.
 bool takes_weak_references(Vm& vm, const Object* object);
 void refer_weakly(Vm& vm, WeakReference* reference, Object* target, const Value& callback);
 void forget_reference(Vm& vm, WeakReference* reference) noexcept;
-void destroy_reference(Vm& vm, Object* object);  // their destroy slot
+void destroy_reference(Vm& vm, Object* object);         // their destroy slot
 WeakReference* weak_reference(Vm& vm, Object* object);  // null: it is none
 WeakReference* newest_reference(Vm& vm, const Object* target);
 
@@ -37,8 +38,8 @@ void call_finalizer(Vm& vm, Object* object) noexcept;
 void clear_references(Vm& vm, std::span<Object* const> targets) noexcept;
 // "Exception ignored in: ..." on standard error; for catch blocks of code that has no caller to tell.
 void report_ignored(Vm& vm, const Value& where, ExceptionObject* exception) noexcept;
-// The program is over, as in Python: waits for its threads but the daemon ones, calls what it has registered with atexit.
-// What ends the script goes through.
+// The program is over, as in Python: waits for its threads but the daemon ones, calls what it has registered with
+// atexit. What ends the script goes through.
 void finish_program(Vm& vm);
 // Whether it has used what finish_program looks at.
 bool has_much_to_finish(Vm& vm) noexcept;

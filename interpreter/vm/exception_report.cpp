@@ -28,8 +28,7 @@ ShownCharacter first_shown(std::string_view text) {
 std::string caret_line(const TracebackEntry& entry) {
   const lang::CodeObject& code = *entry.code;
   const uint32_t line = entry.line();
-  if (!code.source || !line || line > code.source->line_count() || entry.pc >= code.spans.size())
-    return "";
+  if (!code.source || !line || line > code.source->line_count() || entry.pc >= code.spans.size()) return "";
   const lang::InstructionSpan& span = code.spans[entry.pc];
   const std::string_view text = code.source->line_text(line);
   const uint32_t begin = code.source->line_begin(line);
@@ -60,13 +59,13 @@ std::string places_text(const ExceptionObject* e) {
   size_t repeated = 0;
   auto flush = [&] {
     if (repeated > 3)
-      out += "  [Previous line repeated " + std::to_string(repeated - 3) + " more time" +
-             (repeated > 4 ? "s" : "") + "]\n";
+      out += "  [Previous line repeated " + std::to_string(repeated - 3) + " more time" + (repeated > 4 ? "s" : "") +
+             "]\n";
   };
   for (size_t i = e->traceback.size(); i-- > 0;) {
     const TracebackEntry& entry = e->traceback[i];
-    std::string text = "  File \"" + std::string(entry.file()) + "\", line " +
-                       std::to_string(entry.line()) + ", in " + entry.name() + "\n";
+    std::string text = "  File \"" + std::string(entry.file()) + "\", line " + std::to_string(entry.line()) + ", in " +
+                       entry.name() + "\n";
     std::string source = entry.source_line();
     if (!source.empty()) text += "    " + source + "\n";
     const std::string carets = caret_line(entry);

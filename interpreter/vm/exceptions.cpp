@@ -38,9 +38,7 @@ Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::string_view messa
   return make_exception(vm, type, std::span<const Value>(&text, 1));
 }
 
-void raise(Vm& vm, Type* type, std::string_view message) {
-  throw ScriptException(make_exception(vm, type, message));
-}
+void raise(Vm& vm, Type* type, std::string_view message) { throw ScriptException(make_exception(vm, type, message)); }
 Value return_error(Vm& vm, Type* type, std::string_view message) {
   return vm.return_raised(make_exception(vm, type, message));
 }
@@ -68,8 +66,7 @@ void collect_names(Object* o, std::vector<std::string_view>& names) {
     if (state->shape->dictionary_mode()) {
       add_dict(cast<DictObject>(state->slots[0]));
     } else {
-      for (uint32_t i = 0; i < state->shape->size(); ++i)
-        names.push_back(state->shape->name(i)->view());
+      for (uint32_t i = 0; i < state->shape->size(); ++i) names.push_back(state->shape->name(i)->view());
     }
   }
   Type* type = o->kind == Kind::Type ? static_cast<Type*>(o) : o->type;
@@ -92,13 +89,10 @@ std::string absence_of(const Value& v, const std::string& name) {
 Local<ExceptionObject> attribute_error(Vm& vm, const Value& v, StrObject* name) {
   std::string text(name->view());
   std::string message;
-  if (is_kind(v, Kind::Type))
-    message = "type object '" + cast<Type>(v)->name + "' has no attribute '" + text + "'";
+  if (is_kind(v, Kind::Type)) message = "type object '" + cast<Type>(v)->name + "' has no attribute '" + text + "'";
   else if (is_kind(v, Kind::Module))
-    message = "module '" + cast<ModuleObject>(v)->name + "' has no attribute '" + text + "'" +
-              absence_of(v, text);
-  else
-    message = "'" + type_name(vm, v) + "' object has no attribute '" + text + "'";
+    message = "module '" + cast<ModuleObject>(v)->name + "' has no attribute '" + text + "'" + absence_of(v, text);
+  else message = "'" + type_name(vm, v) + "' object has no attribute '" + text + "'";
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().AttributeError, message);
   e->name = Value(name);
   e->subject = v;
@@ -236,8 +230,7 @@ std::string shown_type_name(Vm& vm, ExceptionObject* e) {
   std::string name = e->type->qualified_name;
   if (const Value* module = lookup_in_type(e->type, vm.names().module.get()))
     if (auto* text = try_cast<StrObject>(*module))
-      if (text->view() != "builtins" && text->view() != "__main__")
-        name = std::string(text->view()) + "." + name;
+      if (text->view() != "builtins" && text->view() != "__main__") name = std::string(text->view()) + "." + name;
   return name;
 }
 
@@ -266,10 +259,8 @@ std::string exception_line(Vm& vm, ExceptionObject* e) {
 
 std::vector<std::string> exception_lines(Vm& vm, ExceptionObject* e, bool with_hint) {
   std::vector<std::string> lines;
-  if (e->type->is_subtype_of(vm.exceptions().SyntaxError))
-    lines = syntax_error_lines(vm, e, shown_type_name(vm, e));
-  else
-    lines.push_back((with_hint ? exception_line(vm, e) : line_without_hint(vm, e)) + "\n");
+  if (e->type->is_subtype_of(vm.exceptions().SyntaxError)) lines = syntax_error_lines(vm, e, shown_type_name(vm, e));
+  else lines.push_back((with_hint ? exception_line(vm, e) : line_without_hint(vm, e)) + "\n");
   return lines;
 }
 

@@ -52,8 +52,8 @@ struct FrameState {
   Local<FunctionObject> function;
   uint32_t pc = 0;
   std::vector<Value> registers;
-  Value handled;                  // the exception being handled, Undefined when none
-  Value extra;                    // as Frame::extra
+  Value handled;                               // the exception being handled, Undefined when none
+  Value extra;                                 // as Frame::extra
   FrameReturn on_return = FrameReturn::Store;  // Store, Construct or Ignore
 };
 

@@ -26,8 +26,7 @@ Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   size_t next = top_ ? current_ + 1 : 0;
   if (top_) chunks_[current_].top = top_;
   // A kept chunk that is too small is replaced; nothing lives in it.
-  if (next < chunks_.size() && static_cast<size_t>(chunks_[next].end - chunks_[next].begin) < bytes)
-    drop_from(next);
+  if (next < chunks_.size() && static_cast<size_t>(chunks_[next].end - chunks_[next].begin) < bytes) drop_from(next);
   if (next == chunks_.size()) {
     size_t size = bytes > kChunkBytes ? bytes : kChunkBytes;
     if (chunks_.size() == chunks_.capacity()) chunks_.reserve(2 * chunks_.size() + 4);
@@ -62,10 +61,8 @@ void leave_frame(Vm& vm) {
   Frame* frame = VmAccess::frame(vm);
   VmAccess::frame(vm) = frame->back;
   --VmAccess::depth(vm);
-  if (frame->generator)
-    finish_generator(frame->generator);
-  else
-    drop_unlinked_frame(vm, frame);
+  if (frame->generator) finish_generator(frame->generator);
+  else drop_unlinked_frame(vm, frame);
 }
 
 void Vm::pop_frame() { leave_frame(*this); }
@@ -148,14 +145,12 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
     const lang::CodeObject& code = *frame->code->code;
     if (add_entry) add_place(vm, exception, frame);
     add_entry = true;
-    const lang::ExceptionEntry* entry = frame->skip_handlers ? nullptr
-                                        : !uncatchable ? lang::find_handler(code, frame->pc)
-                                        : !leaving && vm.stop_flag().in_grace()
-                                            ? lang::find_cleanup(code, frame->pc)
-                                            : nullptr;
+    const lang::ExceptionEntry* entry = frame->skip_handlers                    ? nullptr
+                                        : !uncatchable                          ? lang::find_handler(code, frame->pc)
+                                        : !leaving && vm.stop_flag().in_grace() ? lang::find_cleanup(code, frame->pc)
+                                                                                : nullptr;
     if (entry) {
-      for (uint32_t i = entry->temporaries; i < frame->register_count; ++i)
-        frame->registers[i].reset();
+      for (uint32_t i = entry->temporaries; i < frame->register_count; ++i) frame->registers[i].reset();
       frame->registers[entry->reg] = exception.value();
       frame->pc = entry->handler;
       return true;

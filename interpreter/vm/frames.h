@@ -25,7 +25,8 @@ inline void FrameStack::pop(Frame* frame) {
   const bool opens_chunk = frame->opens_chunk;
   frame->~Frame();
   top_ = reinterpret_cast<char*>(frame);
-  if (opens_chunk) [[unlikely]] pop_chunk();
+  if (opens_chunk) [[unlikely]]
+    pop_chunk();
 }
 
 // A frame on the Vm's stack, not yet linked; registers unbound. The caller binds arguments first, where
@@ -83,7 +84,8 @@ inline void fill_last_defaults(const FunctionObject* function, uint32_t count, V
 bool unwind(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);
 // Runs from the current frame until the nearest Leave frame returns.
 Value run_loop(Vm& vm);
-// What is called softly throws no exception that leaves the frames: it waits in Vm::take_returned(), and the answer is Undefined.
+// What is called softly throws no exception that leaves the frames: it waits in Vm::take_returned(), and the answer is
+// Undefined.
 Value run_loop_softly(Vm& vm);
 // The same, after offering the current frame to the compiler's hooks.
 Value run_loop_entering(Vm& vm);

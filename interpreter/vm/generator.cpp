@@ -95,8 +95,7 @@ bool generator_send(Vm& vm, GeneratorObject* raw, const Value& sent, Value& out)
     return false;
   }
   if (generator->state == State::Fresh) {
-    if (sent && !sent.is_none())
-      raise_type_error(vm, "can't send non-None value to a just-started generator");
+    if (sent && !sent.is_none()) raise_type_error(vm, "can't send non-None value to a just-started generator");
   } else {
     resume_with(generator, sent ? sent : Value::none());
   }
@@ -149,14 +148,12 @@ void generator_close(Vm& vm, GeneratorObject* generator) {
   if (generator->state != State::Suspended) return;
   Value out;
   try {
-    Local<ExceptionObject> exit =
-        make_exception(vm, vm.exceptions().GeneratorExit, std::span<const Value>());
+    Local<ExceptionObject> exit = make_exception(vm, vm.exceptions().GeneratorExit, std::span<const Value>());
     if (generator_throw(vm, generator, exit, out))
       raise(vm, vm.exceptions().RuntimeError, "generator ignored GeneratorExit");
   } catch (const ScriptException& e) {
     Type* type = e.exception()->type;
-    if (!type->is_subtype_of(vm.exceptions().GeneratorExit) &&
-        !type->is_subtype_of(vm.exceptions().StopIteration))
+    if (!type->is_subtype_of(vm.exceptions().GeneratorExit) && !type->is_subtype_of(vm.exceptions().StopIteration))
       throw;
   }
 }

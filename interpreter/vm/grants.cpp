@@ -68,10 +68,9 @@ bool resolve(const std::string& path, Links links, std::string& resolved) {
     }
     const std::string next = resolved + "/" + part;
     char target[PATH_MAX];
-    const ssize_t size =
-        parts.empty() && links == Links::Keep ? -1 : ::readlink(next.c_str(), target, sizeof target);
+    const ssize_t size = parts.empty() && links == Links::Keep ? -1 : ::readlink(next.c_str(), target, sizeof target);
     if (size < 0) {
-      struct stat about {};
+      struct stat about{};
       missing = missing || ::lstat(next.c_str(), &about) != 0;
       resolved = next;
       continue;
@@ -86,8 +85,7 @@ bool resolve(const std::string& path, Links links, std::string& resolved) {
 
 bool is_below(const std::string& path, const std::string& root) {
   if (root == "/") return true;
-  return path.compare(0, root.size(), root) == 0 &&
-         (path.size() == root.size() || path[root.size()] == '/');
+  return path.compare(0, root.size(), root) == 0 && (path.size() == root.size() || path[root.size()] == '/');
 }
 
 const std::string* root_of(const std::vector<std::string>& roots, const std::string& path) {
@@ -96,8 +94,7 @@ const std::string* root_of(const std::vector<std::string>& roots, const std::str
   return nullptr;
 }
 
-[[noreturn]] void refuse(Vm& vm, Grant grant, const std::string& what,
-                         const std::vector<std::string>* roots) {
+[[noreturn]] void refuse(Vm& vm, Grant grant, const std::string& what, const std::vector<std::string>* roots) {
   const GrantText* text = kGrantTexts;
   while (text->grant != grant) ++text;
   std::string message = what + " needs a grant of the host";
@@ -106,8 +103,7 @@ const std::string* root_of(const std::vector<std::string>& roots, const std::str
     message += ", which has granted only";
     for (const std::string& root : *roots) message += " '" + root + "'";
   }
-  message += std::string(" (") + text->flag + (file ? "=DIR" : "") +
-             " on the command line, " + text->name +
+  message += std::string(" (") + text->flag + (file ? "=DIR" : "") + " on the command line, " + text->name +
              (file ? std::string(" or ") + (grant == Grant::Read ? "read" : "write") + "_roots" : "") +
              " when embedded)";
   raise(vm, vm.exceptions().PermissionError, message);

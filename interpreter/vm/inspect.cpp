@@ -34,8 +34,7 @@ AttributeSite inspect_attribute(Vm& vm, const Value& v, StrObject* name) {
   if (auto* module = try_cast<ModuleObject>(v)) return inspect_module(vm, module, name);
   if (auto* type = try_cast<Type>(v)) {
     AttributeSite site = inspect_class(vm, type, name);
-    if (site.found == Found::Absent && lookup_in_type(type->type, name))
-      site.found = Found::NativeSlot;
+    if (site.found == Found::Absent && lookup_in_type(type->type, name)) site.found = Found::NativeSlot;
     return site;
   }
   AttributeSite site;

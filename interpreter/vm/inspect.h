@@ -8,21 +8,21 @@ namespace tsc::interp {
 
 enum class Found {
   Absent,
-  InstanceSlot,     // own attribute of the object: `holder` is the object
-  ClassAttribute,   // in the dictionary of `owner` (a type in the MRO), not yet bound
-  ModuleGlobal,     // `holder` is the module's globals dict
-  BuiltinGlobal,    // `holder` is the builtins dict
-  NativeSlot,       // computed by a native getter or get_attribute slot: reading runs C++ code
-  MissingHook,      // absent, but the class has __getattr__
-  Custom,           // the class has __getattribute__ or another hook: ask by executing only
+  InstanceSlot,    // own attribute of the object: `holder` is the object
+  ClassAttribute,  // in the dictionary of `owner` (a type in the MRO), not yet bound
+  ModuleGlobal,    // `holder` is the module's globals dict
+  BuiltinGlobal,   // `holder` is the builtins dict
+  NativeSlot,      // computed by a native getter or get_attribute slot: reading runs C++ code
+  MissingHook,     // absent, but the class has __getattr__
+  Custom,          // the class has __getattribute__ or another hook: ask by executing only
 };
 
 struct AttributeSite {
   Found found = Found::Absent;
-  Value value;              // Undefined for NativeSlot, MissingHook, Custom
+  Value value;  // Undefined for NativeSlot, MissingHook, Custom
   Object* holder = nullptr;
-  Type* owner = nullptr;    // ClassAttribute: whose dictionary
-  int32_t slot = -1;        // InstanceSlot in shape mode
+  Type* owner = nullptr;  // ClassAttribute: whose dictionary
+  int32_t slot = -1;      // InstanceSlot in shape mode
   bool data_descriptor = false;
 };
 

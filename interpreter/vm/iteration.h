@@ -30,9 +30,11 @@ struct NativeIterator : Object {
   virtual int64_t length_hint() { return 0; }
   // See copy_iterator below.
   virtual Value copy(Vm&) const { return Value(); }
-  // A tuple of what its class is called with to make one that gives the same items from here on; Undefined: no such call is known.
+  // A tuple of what its class is called with to make one that gives the same items from here on; Undefined: no such
+  // call is known.
   virtual Value arguments(Vm&) const { return Value(); }
-  // Of zip and enumerate: each item is made of one of each of these iterators, behind a number that grows by one (enumerate).
+  // Of zip and enumerate: each item is made of one of each of these iterators, behind a number that grows by one
+  // (enumerate).
   struct Rows {
     std::vector<Value> iterators;
     std::optional<int64_t> count;
@@ -55,10 +57,10 @@ Local<T> make_iterator(Vm& vm, Type* type) {
   return made;
 }
 
-// A type whose objects are T, a NativeIterator; `construct` may be null. Script classes may inherit where T has a `state`.
+// A type whose objects are T, a NativeIterator; `construct` may be null. Script classes may inherit where T has a
+// `state`.
 template <class T>
-Type* make_iterator_type(Vm& vm, std::string_view name,
-                         Value (*construct)(Vm&, Type*, Args&) = nullptr) {
+Type* make_iterator_type(Vm& vm, std::string_view name, Value (*construct)(Vm&, Type*, Args&) = nullptr) {
   TypeBuilder builder(vm, name, Kind::Iterator);
   TypeSlots& slots = builder.slots();
   slots.destroy = destroy_as<T>;
@@ -89,7 +91,7 @@ struct GeneratorObject : Object {
   static constexpr Kind kKind = Kind::Generator;
   enum class State : uint8_t { Fresh, Suspended, Running, Finished };
   State state = State::Fresh;
-  Frame frame;                   // registers in `storage`
+  Frame frame;  // registers in `storage`
   std::unique_ptr<Value[]> storage;
   Local<StrObject> name, qualified_name;
   GeneratorObject() : Object(Kind::Generator) {}
@@ -99,8 +101,7 @@ struct GeneratorObject : Object {
 Local<GeneratorObject> make_generator(Vm& vm, FunctionObject* function, Value* registers);
 // Resumes with a value (None or Undefined: next). False: it returned, `out` holds its result.
 bool generator_send(Vm& vm, GeneratorObject* generator, const Value& sent, Value& out);
-bool generator_throw(Vm& vm, GeneratorObject* generator, Local<ExceptionObject> exception,
-                     Value& out);
+bool generator_throw(Vm& vm, GeneratorObject* generator, Local<ExceptionObject> exception, Value& out);
 void generator_close(Vm& vm, GeneratorObject* generator);
 Value delegate_of(GeneratorObject* generator);  // the iterator of the yield from in which it waits, or Undefined
 // For the dispatch loop: the sent value goes to its place; a generator that yields to C++ is unlinked.

@@ -11,10 +11,8 @@ namespace {
 
 std::string duration_text(int64_t nanoseconds) {
   char text[64];
-  if (nanoseconds >= 1'000'000'000)
-    std::snprintf(text, sizeof text, "%g s", static_cast<double>(nanoseconds) / 1e9);
-  else
-    std::snprintf(text, sizeof text, "%g ms", static_cast<double>(nanoseconds) / 1e6);
+  if (nanoseconds >= 1'000'000'000) std::snprintf(text, sizeof text, "%g s", static_cast<double>(nanoseconds) / 1e9);
+  else std::snprintf(text, sizeof text, "%g ms", static_cast<double>(nanoseconds) / 1e6);
   return text;
 }
 
@@ -103,12 +101,11 @@ std::string Vm::limit_message() {
       message = "the script used up its limit of " + number(config_.instruction_limit) + " steps";
       break;
     case StopCause::Memory:
-      message = "the script's objects and tensors exceed the memory limit of " +
-                number(heap_.budget().limit()) + " bytes";
+      message =
+          "the script's objects and tensors exceed the memory limit of " + number(heap_.budget().limit()) + " bytes";
       break;
     case StopCause::None:
-    case StopCause::Host:
-      break;
+    case StopCause::Host: break;
   }
   return message;
 }
@@ -137,8 +134,7 @@ void Vm::handle_interrupts() {
     fuel_ = INT64_MAX;
     stop(StopCause::Steps);
   }
-  const uint32_t pending =
-      interrupts_.fetch_and(~uint32_t{kInterruptCollect | kInterruptPressure});
+  const uint32_t pending = interrupts_.fetch_and(~uint32_t{kInterruptCollect | kInterruptPressure});
   if (pending & kInterruptPressure) {
     relieve_pressure();
   } else if (pending & kInterruptCollect) {
@@ -168,8 +164,7 @@ void Vm::raise_stop() {
     }
   }
   if (pending & kInterruptKeyboard && !handles_interrupt(*this))
-    throw ScriptException(
-        make_exception(*this, exceptions_.KeyboardInterrupt, std::span<const Value>()));
+    throw ScriptException(make_exception(*this, exceptions_.KeyboardInterrupt, std::span<const Value>()));
 }
 
 }  // namespace tsc::interp

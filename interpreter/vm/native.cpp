@@ -68,9 +68,7 @@ TypeBuilder& TypeBuilder::allow_subclasses(uint32_t offset) {
   return *this;
 }
 
-TypeBuilder& TypeBuilder::module(std::string_view name) {
-  return attribute("__module__", str_value(vm_, name));
-}
+TypeBuilder& TypeBuilder::module(std::string_view name) { return attribute("__module__", str_value(vm_, name)); }
 
 static Value as_method(Type* type, Local<NativeFunction> f) {
   f->is_method = true;
@@ -80,8 +78,7 @@ static Value as_method(Type* type, Local<NativeFunction> f) {
   return f.take();
 }
 
-TypeBuilder& TypeBuilder::method(std::string_view name, std::string_view signature,
-                                 NativeCode code) {
+TypeBuilder& TypeBuilder::method(std::string_view name, std::string_view signature, NativeCode code) {
   return attribute(name, as_method(type_.get(), make_native(vm_, name, signature, code)));
 }
 
@@ -89,20 +86,16 @@ TypeBuilder& TypeBuilder::raw_method(std::string_view name, NativeCode code) {
   return attribute(name, as_method(type_.get(), make_raw_native(vm_, name, code)));
 }
 
-
-TypeBuilder& TypeBuilder::static_method(std::string_view name, std::string_view signature,
-                                        NativeCode code) {
+TypeBuilder& TypeBuilder::static_method(std::string_view name, std::string_view signature, NativeCode code) {
   Local<NativeFunction> f = make_native(vm_, name, signature, code);
   f->owner = type_->name;
   return attribute(name, f.take());
 }
 
-TypeBuilder& TypeBuilder::class_method(std::string_view name, std::string_view signature,
-                                       NativeCode code) {
+TypeBuilder& TypeBuilder::class_method(std::string_view name, std::string_view signature, NativeCode code) {
   Local<NativeFunction> f = make_native(vm_, name, signature, code);
   f->owner = type_->name;
-  Local<WrappedMethod> wrapped =
-      vm_.heap().make<WrappedMethod>(vm_.types().class_method, Kind::ClassMethod);
+  Local<WrappedMethod> wrapped = vm_.heap().make<WrappedMethod>(vm_.types().class_method, Kind::ClassMethod);
   wrapped->function = f.take();
   return attribute(name, wrapped.take());
 }
@@ -139,18 +132,15 @@ Local<NativeFunction> make_raw_native(Vm& vm, std::string_view name, NativeCode 
   return f;
 }
 
-Local<NativeFunction> make_native(Vm& vm, std::string_view name, std::string_view signature,
-                                  NativeCode code) {
+Local<NativeFunction> make_native(Vm& vm, std::string_view name, std::string_view signature, NativeCode code) {
   Local<NativeFunction> f = make_raw_native(vm, name, code);
   f->signature = std::make_shared<const Signature>(signature);
   return f;
 }
 
-ModuleBuilder::ModuleBuilder(Vm& vm, std::string_view name)
-    : vm_(vm), module_(make_module(vm, name)) {}
+ModuleBuilder::ModuleBuilder(Vm& vm, std::string_view name) : vm_(vm), module_(make_module(vm, name)) {}
 
-ModuleBuilder& ModuleBuilder::function(std::string_view name, std::string_view signature,
-                                       NativeCode code) {
+ModuleBuilder& ModuleBuilder::function(std::string_view name, std::string_view signature, NativeCode code) {
   Local<NativeFunction> f = make_native(vm_, name, signature, code);
   f->owner = module_->name;
   return value(name, f.take());

@@ -34,7 +34,7 @@ class TypeBuilder {
   // Script classes may inherit. Their instances keep attributes at `offset`, unless the type itself
   // has attributes already.
   TypeBuilder& allow_subclasses(uint32_t offset = 0);
-  TypeBuilder& also_base(Type* second);  // a further base, of the same layout
+  TypeBuilder& also_base(Type* second);        // a further base, of the same layout
   TypeBuilder& module(std::string_view name);  // __module__, and "module.Name" in reprs
   TypeBuilder& method(std::string_view name, std::string_view signature, NativeCode code);
   // Reads Args itself (count, keywords): args[0] is self.
@@ -53,8 +53,7 @@ class TypeBuilder {
   Local<Type> type_;
 };
 
-Local<NativeFunction> make_native(Vm& vm, std::string_view name, std::string_view signature,
-                                  NativeCode code);
+Local<NativeFunction> make_native(Vm& vm, std::string_view name, std::string_view signature, NativeCode code);
 Local<NativeFunction> make_raw_native(Vm& vm, std::string_view name, NativeCode code);
 
 // A module of C++ functions.
@@ -72,8 +71,7 @@ class ModuleBuilder {
 };
 
 // Makes `name` importable; `make` runs at the first import.
-void register_native_module(Vm& vm, std::string_view name,
-                            Local<ModuleObject> (*make)(Vm& vm));
+void register_native_module(Vm& vm, std::string_view name, Local<ModuleObject> (*make)(Vm& vm));
 
 // Runs native code for the script: tsc::Error and std::bad_alloc become script exceptions.
 [[noreturn]] void rethrow_as_script_exception(Vm& vm);

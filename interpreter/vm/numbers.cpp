@@ -1,5 +1,5 @@
-#include "interpreter/value/complex.h"
 #include "interpreter/vm/numbers.h"
+#include "interpreter/value/complex.h"
 
 #include <charconv>
 #include <cmath>
@@ -152,9 +152,7 @@ Value float_binary(Vm& vm, BinaryOp op, double a, double b) {
   }
 }
 
-double as_double(const Value& v) {
-  return v.is_float() ? v.as_float() : static_cast<double>(v.as_int());
-}
+double as_double(const Value& v) { return v.is_float() ? v.as_float() : static_cast<double>(v.as_int()); }
 
 // Exact comparison of an int with a float: -1, 0, 1; the float is not NaN.
 int compare_int_float(int64_t i, double d) {
@@ -247,8 +245,7 @@ uint64_t number_hash(const Value& v) {
 
 Value float_to_int(Vm& vm, double d) {
   if (std::isnan(d)) raise_value_error(vm, "cannot convert float NaN to integer");
-  if (std::isinf(d))
-    raise(vm, vm.exceptions().OverflowError, "cannot convert float infinity to integer");
+  if (std::isinf(d)) raise(vm, vm.exceptions().OverflowError, "cannot convert float infinity to integer");
   d = std::trunc(d);
   if (d >= 9223372036854775808.0 || d < -9223372036854775808.0) return int_of_double(vm, d);
   return Value::integer(static_cast<int64_t>(d));

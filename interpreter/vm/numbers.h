@@ -10,9 +10,7 @@ namespace tsc::interp {
 
 class Vm;
 
-inline bool is_number(const Value& v) {
-  return v.tag() == Tag::Int || v.tag() == Tag::Float || v.tag() == Tag::Bool;
-}
+inline bool is_number(const Value& v) { return v.tag() == Tag::Int || v.tag() == Tag::Float || v.tag() == Tag::Bool; }
 // Both operands are numbers.
 Value number_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b);
 // Of a division of ints, or one in which a float takes part; null: the operation is none.

@@ -14,8 +14,8 @@ namespace tsc::interp {
 namespace {
 
 [[noreturn]] void unsupported_operands(Vm& vm, const char* symbol, const Value& a, const Value& b) {
-  raise_type_error(vm, std::string("unsupported operand type(s) for ") + symbol + ": '" +
-                           type_name(vm, a) + "' and '" + type_name(vm, b) + "'");
+  raise_type_error(vm, std::string("unsupported operand type(s) for ") + symbol + ": '" + type_name(vm, a) + "' and '" +
+                           type_name(vm, b) + "'");
 }
 
 bool declined(Vm& vm, const Value& v) { return v.is(vm.not_implemented()); }
@@ -36,8 +36,7 @@ Value binary_slots(Vm& vm, BinaryOp op, const Value& a, const Value& b) {
   auto slot_a = type_a->slots.binary;
   auto slot_b = type_a == type_b ? nullptr : type_b->slots.binary;
   // A subclass on the right that has its own operator goes first.
-  if (slot_b && type_b->is_subtype_of(type_a) &&
-      (slot_a != slot_b || overrides_reflected(vm, op, type_b, type_a))) {
+  if (slot_b && type_b->is_subtype_of(type_a) && (slot_a != slot_b || overrides_reflected(vm, op, type_b, type_a))) {
     Value r = slot_b(vm, op, a, b, true);
     if (!declined(vm, r)) return r;
     slot_b = nullptr;
@@ -54,20 +53,18 @@ Value binary_slots(Vm& vm, BinaryOp op, const Value& a, const Value& b) {
 }
 
 bool is_sequence(const Value& v) {
-  return is_kind(v, Kind::Str) || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) ||
-         is_kind(v, Kind::Bytes) || is_kind(v, Kind::ByteArray) || is_kind(v, Kind::Array);
+  return is_kind(v, Kind::Str) || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Bytes) ||
+         is_kind(v, Kind::ByteArray) || is_kind(v, Kind::Array);
 }
 
-[[noreturn]] void binary_error(Vm& vm, BinaryOp op, const char* symbol, const Value& a,
-                               const Value& b) {
+[[noreturn]] void binary_error(Vm& vm, BinaryOp op, const char* symbol, const Value& a, const Value& b) {
   if (op == BinaryOp::Add && is_sequence(a))
     raise_type_error(vm, is_kind(a, Kind::Bytes) || is_kind(a, Kind::ByteArray)
                              ? "can't concat " + type_name(vm, b) + " to " + type_name(vm, a)
-                             : "can only concatenate " + type_name(vm, a) + " (not \"" +
-                                   type_name(vm, b) + "\") to " + type_name(vm, a));
+                             : "can only concatenate " + type_name(vm, a) + " (not \"" + type_name(vm, b) + "\") to " +
+                                   type_name(vm, a));
   if (op == BinaryOp::Mul && (is_sequence(a) || is_sequence(b)))
-    raise_type_error(vm, "can't multiply sequence by non-int of type '" +
-                             type_name(vm, is_sequence(a) ? b : a) + "'");
+    raise_type_error(vm, "can't multiply sequence by non-int of type '" + type_name(vm, is_sequence(a) ? b : a) + "'");
   unsupported_operands(vm, symbol, a, b);
 }
 
@@ -103,8 +100,8 @@ Value unary(Vm& vm, UnaryOp op, const Value& v) {
   if (is_number(v)) r = number_unary(vm, op, v);
   else if (auto slot = type_of(vm, v)->slots.unary) r = slot(vm, op, v);
   if (declined(vm, r))
-    raise_type_error(vm, std::string("bad operand type for ") +
-                             kUnarySymbols[static_cast<int>(op)] + ": '" + type_name(vm, v) + "'");
+    raise_type_error(vm, std::string("bad operand type for ") + kUnarySymbols[static_cast<int>(op)] + ": '" +
+                             type_name(vm, v) + "'");
   return r;
 }
 
@@ -130,15 +127,14 @@ Value compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   if (op == CompareOp::Eq) return Value::boolean(a.is(b));
   if (op == CompareOp::Ne) return Value::boolean(!a.is(b));
   raise_type_error(vm, std::string("'") + kCompareSymbols[static_cast<int>(op)] +
-                           "' not supported between instances of '" + type_name(vm, a) +
-                           "' and '" + type_name(vm, b) + "'");
+                           "' not supported between instances of '" + type_name(vm, a) + "' and '" + type_name(vm, b) +
+                           "'");
 }
 
 bool equal(Vm& vm, const Value& a, const Value& b) {
   if (a.is(b)) return true;
   if (is_number(a) && is_number(b)) return number_compare(CompareOp::Eq, a, b);
-  if (is_plain_str(vm, a) && is_plain_str(vm, b))
-    return str_equal(cast<StrObject>(a), cast<StrObject>(b));
+  if (is_plain_str(vm, a) && is_plain_str(vm, b)) return str_equal(cast<StrObject>(a), cast<StrObject>(b));
   vm.check_native_stack();
   return truth(vm, compare(vm, CompareOp::Eq, a, b));
 }
@@ -212,8 +208,7 @@ Value get_item_softly(Vm& vm, const Value& container, const Value& key) {
 
 void set_item(Vm& vm, const Value& container, const Value& key, const Value& value) {
   Type* type = type_of(vm, container);
-  if (!type->slots.set_item)
-    raise_type_error(vm, "'" + type->name + "' object does not support item assignment");
+  if (!type->slots.set_item) raise_type_error(vm, "'" + type->name + "' object does not support item assignment");
   type->slots.set_item(vm, container, key, value);
 }
 
@@ -222,8 +217,8 @@ void delete_item(Vm& vm, const Value& container, const Value& key) {
   if (!type->slots.delete_item) {
     bool sequence = type->slots.length || (type->type_flags & kScriptClass);
     bool by_index = sequence && (is_integer_like(key) || type_of(vm, key)->slots.to_index);
-    raise_type_error(vm, "'" + type->name + "' object " +
-                             (by_index ? "doesn't" : "does not") + " support item deletion");
+    raise_type_error(vm,
+                     "'" + type->name + "' object " + (by_index ? "doesn't" : "does not") + " support item deletion");
   }
   type->slots.delete_item(vm, container, key);
 }
@@ -276,8 +271,7 @@ int64_t to_index(Vm& vm, const Value& v, const char* what) {
   if (std::optional<int64_t> n = whole_number(vm, v)) return *n;
   Type* type = type_of(vm, v);
   if (type->slots.to_index) return checked_int(vm, type->slots.to_index(vm, v), "__index__");
-  if (what)
-    raise_type_error(vm, std::string(what) + " must be an integer, not " + type->name);
+  if (what) raise_type_error(vm, std::string(what) + " must be an integer, not " + type->name);
   raise_type_error(vm, "'" + type->name + "' object cannot be interpreted as an integer");
 }
 
@@ -288,15 +282,13 @@ double to_double(Vm& vm, const Value& v, const char* what) {
   if (type->slots.to_float) {
     Value r = type->slots.to_float(vm, v);
     if (r.is_float()) return r.as_float();
-    raise_type_error(vm, type->name + ".__float__ returned non-float (type " +
-                             type_name(vm, r) + ")");
+    raise_type_error(vm, type->name + ".__float__ returned non-float (type " + type_name(vm, r) + ")");
   }
   if (type->slots.to_index) {
     const Value n = whole_of(vm, v);
     return is_big(n) ? big_to_double(vm, n) : static_cast<double>(n.as_int());
   }
-  raise_type_error(vm, (what ? std::string(what) + " " : std::string()) +
-                           "must be real number, not " + type->name);
+  raise_type_error(vm, (what ? std::string(what) + " " : std::string()) + "must be real number, not " + type->name);
 }
 
 }  // namespace tsc::interp

@@ -66,7 +66,7 @@ bool refuses_attribute(Vm& vm, const Type* type, const Value* found);
 Value bind_attribute(Vm& vm, const Value& attribute, const Value& instance, Type* owner);
 
 Value iterate(Vm& vm, const Value& v);
-Value iterate_softly(Vm& vm, const Value& v);  // may leave what it raises in the Vm
+Value iterate_softly(Vm& vm, const Value& v);                  // may leave what it raises in the Vm
 bool iterate_next(Vm& vm, const Value& iterator, Value& out);  // false: exhausted
 // Calls f for every item; f returns false to stop.
 void for_each(Vm& vm, const Value& iterable, const std::function<bool(const Value&)>& f);
@@ -78,7 +78,7 @@ std::string to_string(Vm& vm, const Value& v);
 Value to_str(Vm& vm, const Value& v);  // str(v)
 // What !s (1), !r (2) and !a (3) of an f-string make of a value; 0: the value itself.
 Value converted(Vm& vm, const Value& v, int conversion);
-std::string ascii(Vm& vm, const Value& v);  // repr with escapes for everything beyond ASCII
+std::string ascii(Vm& vm, const Value& v);          // repr with escapes for everything beyond ASCII
 std::string callable_name(Vm& vm, const Value& v);  // "f()", for messages about calls
 std::string format(Vm& vm, const Value& v, std::string_view spec);
 
@@ -86,7 +86,7 @@ std::string format(Vm& vm, const Value& v, std::string_view spec);
 int64_t to_index(Vm& vm, const Value& v, const char* what = nullptr);
 double to_double(Vm& vm, const Value& v, const char* what = nullptr);
 int64_t checked_int(Vm& vm, const Value& result, const char* method);  // TypeError unless it is an int
-bool is_integer_like(const Value& v);  // int or bool
-int64_t int_value(const Value& v);     // of an int or bool
+bool is_integer_like(const Value& v);                                  // int or bool
+int64_t int_value(const Value& v);                                     // of an int or bool
 
 }  // namespace tsc::interp

@@ -42,8 +42,7 @@ void MakeFunction(Vm& vm, Frame& f, Instruction i) {
     (part++)->reset();
   }
   if (i.mode() & 4) {
-    for (const Value& cell : cast<TupleObject>(*part)->span())
-      function->closure.emplace_back(cast<CellObject>(cell));
+    for (const Value& cell : cast<TupleObject>(*part)->span()) function->closure.emplace_back(cast<CellObject>(cell));
     (part++)->reset();
   }
   if (i.mode() & (8 | 16))
@@ -59,7 +58,8 @@ void KeepAnnotations(Vm& vm, Frame& f, Instruction i) {
   const bool is_plain = names.object()->type == vm.types().dict;
   if (i.mode() == 1 || !is_plain) {
     if (!contains(vm, names, name))
-      set_item(vm, names, name, f.extra ? make_dict(vm).take() : readable_annotations(vm, Value(f.function->module.get())).take());
+      set_item(vm, names, name,
+               f.extra ? make_dict(vm).take() : readable_annotations(vm, Value(f.function->module.get())).take());
     // The mapping that a metaclass prepared sees a dict, which is filled behind the body (settle_annotations).
     if (i.mode() == 0) f.function->annotations = f.registers[i.a];
   } else if (f.code->code->kind == lang::CodeKind::ClassBody) {
@@ -91,8 +91,7 @@ void MakeClassEx(Vm& vm, Frame& f, Instruction i) {
   Table& keywords = cast<DictObject>(r[3])->table;
   for (uint32_t k = 0; k < keywords.used(); ++k)
     if (keywords.entry(k).key)
-      request.keywords.emplace_back(intern(vm, cast<StrObject>(keywords.entry(k).key)),
-                                    keywords.entry(k).value);
+      request.keywords.emplace_back(intern(vm, cast<StrObject>(keywords.entry(k).key)), keywords.entry(k).value);
   for (int k = 0; k < 4; ++k) r[k].reset();
   f.registers[i.a] = build_class(vm, request);
 }
@@ -153,10 +152,8 @@ void GatherRaised(Vm& vm, Frame& f, Instruction i) {
 
 Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised, const char* what) {
   Value v = raised;
-  if (Type* type = try_cast<Type>(v); type && type->is_subtype_of(vm.exceptions().BaseException))
-    v = call(vm, v);
-  if (!is_kind(v, Kind::Exception))
-    raise_type_error(vm, std::string(what) + " must derive from BaseException");
+  if (Type* type = try_cast<Type>(v); type && type->is_subtype_of(vm.exceptions().BaseException)) v = call(vm, v);
+  if (!is_kind(v, Kind::Exception)) raise_type_error(vm, std::string(what) + " must derive from BaseException");
   // One that was kept since a call that a limit ended says nothing about this one.
   if (!vm.stop_flag().requested()) cast<ExceptionObject>(v)->is_limit = false;
   return Local<ExceptionObject>(cast<ExceptionObject>(v));
@@ -169,9 +166,7 @@ void ExceptionInfo(Vm& vm, Frame& f, Instruction i) {
   f.registers[i.a + 2] = get_attribute(vm, e, vm.names().traceback);
 }
 
-void LoadAssertionError(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = Value(vm.exceptions().AssertionError);
-}
+void LoadAssertionError(Vm& vm, Frame& f, Instruction i) { f.registers[i.a] = Value(vm.exceptions().AssertionError); }
 
 void LoadContext(Vm& vm, Frame& f, Instruction i) {
   Value manager = f.registers[i.b];
@@ -179,8 +174,7 @@ void LoadContext(Vm& vm, Frame& f, Instruction i) {
   auto take = [&](StrObject* name, uint32_t reg) {
     const Value* found = lookup_in_type(type, name);
     if (!found)
-      raise_type_error(vm, "'" + type->name +
-                               "' object does not support the context manager protocol" +
+      raise_type_error(vm, "'" + type->name + "' object does not support the context manager protocol" +
                                (name == vm.names().exit.get() ? " (missed __exit__ method)" : ""));
     bool native = is_kind(*found, Kind::NativeFunction) && cast<NativeFunction>(*found)->is_method;
     if (is_kind(*found, Kind::Function) || native) {
@@ -203,17 +197,14 @@ void GetYieldFromIter(Vm& vm, Frame& f, Instruction i) {
 }
 
 void ImportName(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = vm.importer().import_statement(f.function->module, f.code->names[i.b]->view(),
-                                                    i.c, i.mode() == 1);
+  f.registers[i.a] = vm.importer().import_statement(f.function->module, f.code->names[i.b]->view(), i.c, i.mode() == 1);
 }
 
 void ImportFrom(Vm& vm, Frame& f, Instruction i) {
   f.registers[i.a] = vm.importer().import_from(f.registers[i.b], f.code->names[i.c]);
 }
 
-void ImportStar(Vm& vm, Frame& f, Instruction i) {
-  vm.importer().import_star(f.registers[i.a], f.globals);
-}
+void ImportStar(Vm& vm, Frame& f, Instruction i) { vm.importer().import_star(f.registers[i.a], f.globals); }
 
 void MatchSequence(Vm& vm, Frame& f, Instruction i) {
   f.registers[i.a] = Value::boolean(matches_as_sequence(type_of(vm, f.registers[i.b])->layout));
@@ -244,18 +235,15 @@ namespace {
 // Types whose single positional pattern is the subject itself.
 bool matches_itself(Vm& vm, Type* type) {
   const Types& t = vm.types();
-  for (Type* own : {t.boolean, t.integer, t.real, t.str, t.bytes, t.list, t.tuple, t.dict, t.set,
-                    t.frozenset})
+  for (Type* own : {t.boolean, t.integer, t.real, t.str, t.bytes, t.list, t.tuple, t.dict, t.set, t.frozenset})
     if (type == own) return true;
   return false;
 }
 
-bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count,
-                      std::vector<Value>& out) {
+bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count, std::vector<Value>& out) {
   if (matches_itself(vm, type)) {
     if (count > 1)
-      raise_type_error(vm, type->name + "() accepts 1 positional sub-pattern (" +
-                               std::to_string(count) + " given)");
+      raise_type_error(vm, type->name + "() accepts 1 positional sub-pattern (" + std::to_string(count) + " given)");
     out.push_back(subject);
     return true;
   }
@@ -264,9 +252,8 @@ bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count,
     raise_type_error(vm, type->name + ".__match_args__ must be a tuple (got " + type_name(vm, names) + ")");
   Local<TupleObject> tuple = names ? to_tuple(vm, names) : make_tuple(vm, size_t{0});
   if (count > tuple->size)
-    raise_type_error(vm, type->name + "() accepts " + std::to_string(tuple->size) +
-                             " positional sub-pattern" + (tuple->size == 1 ? "" : "s") + " (" +
-                             std::to_string(count) + " given)");
+    raise_type_error(vm, type->name + "() accepts " + std::to_string(tuple->size) + " positional sub-pattern" +
+                             (tuple->size == 1 ? "" : "s") + " (" + std::to_string(count) + " given)");
   for (uint32_t k = 0; k < count; ++k) {
     Value v = find_attribute(vm, subject, cast<StrObject>(tuple->items[k]));
     if (!v) return false;
@@ -286,8 +273,7 @@ void MatchClass(Vm& vm, Frame& f, Instruction i) {
   Value result = Value::none();
   std::vector<Value> values;
   bool match = is_instance(vm, subject, type);
-  if (match && shape.positional)
-    match = match_positional(vm, subject, type, shape.positional, values);
+  if (match && shape.positional) match = match_positional(vm, subject, type, shape.positional, values);
   for (size_t k = 0; match && k < shape.keywords.size(); ++k) {
     Value v = find_attribute(vm, subject, f.code->names[shape.keywords[k]]);
     if (!v) match = false;

@@ -14,13 +14,12 @@ void release_operands(Value* registers, Instruction i) {
 void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool inplace) {
   const Value& left = frame.registers[i.b];
   const Value& right = constant ? frame.code->constants[i.c] : frame.registers[i.c];
-  const auto is_str = [&](const Value& v) {
-    return v.is_object() && v.object()->type == vm.types().str;
-  };
+  const auto is_str = [&](const Value& v) { return v.is_object() && v.object()->type == vm.types().str; };
   if (op == BinaryOp::Add && is_str(left) && is_str(right)) {
     constexpr size_t kWorthRoom = 128;  // bytes
     Value& target = frame.registers[i.a];
-    if (inplace && i.a == i.b && cast<StrObject>(left)->size >= kWorthRoom && left.object()->reference_count == 1 && !left.is(right)) {
+    if (inplace && i.a == i.b && cast<StrObject>(left)->size >= kWorthRoom && left.object()->reference_count == 1 &&
+        !left.is(right)) {
       return append(vm, target, cast<StrObject>(right));
     }
     Local<StrObject> text = concatenate(vm, cast<StrObject>(left), cast<StrObject>(right));
@@ -42,6 +41,7 @@ void compare_slow(Vm& vm, Frame& frame, Instruction i, CompareOp op, bool consta
   frame.registers[i.a] = compare(vm, op, frame.registers[i.b], right);
 }
 
+// clang-format off
 #define BINARY(name) \
   void name(Vm& vm, Frame& f, Instruction i) { binary_slow(vm, f, i, BinaryOp::name, false, false); }
 BINARY(MatMul) BINARY(LShift) BINARY(RShift) BINARY(BitAnd) BINARY(BitOr) BINARY(BitXor) BINARY(Pow)
@@ -53,14 +53,17 @@ BINARY(MatMul) BINARY(LShift) BINARY(RShift) BINARY(BitAnd) BINARY(BitOr) BINARY
 IN_PLACE(TrueDiv) IN_PLACE(FloorDiv) IN_PLACE(Mod) IN_PLACE(Pow) IN_PLACE(MatMul) IN_PLACE(LShift)
 IN_PLACE(RShift) IN_PLACE(BitAnd) IN_PLACE(BitOr) IN_PLACE(BitXor)
 #undef IN_PLACE
+    // clang-format on
 
-void PowK(Vm& vm, Frame& f, Instruction i) { binary_slow(vm, f, i, BinaryOp::Pow, true, false); }
+    void PowK(Vm& vm, Frame& f, Instruction i) {
+  binary_slow(vm, f, i, BinaryOp::Pow, true, false);
+}
 
-#define UNARY(name)                                                          \
-  void name(Vm& vm, Frame& f, Instruction i) {                               \
-    f.registers[i.a] = unary(vm, UnaryOp::name, f.registers[i.b]);           \
-  }
-UNARY(Negative) UNARY(Positive) UNARY(Invert)
+#define UNARY(name) \
+  void name(Vm& vm, Frame& f, Instruction i) { f.registers[i.a] = unary(vm, UnaryOp::name, f.registers[i.b]); }
+UNARY(Negative)
+UNARY(Positive)
+UNARY(Invert)
 #undef UNARY
 
 void In(Vm& vm, Frame& f, Instruction i) {
@@ -72,20 +75,14 @@ void NotIn(Vm& vm, Frame& f, Instruction i) {
 void GetIter(Vm& vm, Frame& f, Instruction i) {
   if (Value iterator = iterate_softly(vm, f.registers[i.b])) f.registers[i.a] = std::move(iterator);
 }
-void DeleteSubscr(Vm& vm, Frame& f, Instruction i) {
-  delete_item(vm, f.registers[i.a], f.registers[i.b]);
-}
-void Length(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = Value::integer(length(vm, f.registers[i.b]));
-}
+void DeleteSubscr(Vm& vm, Frame& f, Instruction i) { delete_item(vm, f.registers[i.a], f.registers[i.b]); }
+void Length(Vm& vm, Frame& f, Instruction i) { f.registers[i.a] = Value::integer(length(vm, f.registers[i.b])); }
 
 void BuildTuple(Vm& vm, Frame& f, Instruction i) {
-  Local<TupleObject> tuple =
-      vm.heap().make_sized<TupleObject>(vm.types().tuple, i.c * sizeof(Value));
+  Local<TupleObject> tuple = vm.heap().make_sized<TupleObject>(vm.types().tuple, i.c * sizeof(Value));
   tuple->items = reinterpret_cast<Value*>(tuple.get() + 1);
   tuple->size = i.c;
-  for (uint32_t k = 0; k < i.c; ++k)
-    new (&tuple->items[k]) Value(std::move(f.registers[i.b + k]));
+  for (uint32_t k = 0; k < i.c; ++k) new (&tuple->items[k]) Value(std::move(f.registers[i.b + k]));
   f.registers[i.a] = tuple.take();
 }
 
@@ -104,8 +101,7 @@ void BuildSet(Vm& vm, Frame& f, Instruction i) {
 
 void BuildMap(Vm& vm, Frame& f, Instruction i) {
   Local<DictObject> dict = make_dict(vm);
-  for (uint32_t k = 0; k < i.c; ++k)
-    dict->table.insert(vm, f.registers[i.b + 2 * k], f.registers[i.b + 2 * k + 1]);
+  for (uint32_t k = 0; k < i.c; ++k) dict->table.insert(vm, f.registers[i.b + 2 * k], f.registers[i.b + 2 * k + 1]);
   for (uint32_t k = 0; k < 2u * i.c; ++k) f.registers[i.b + k].reset();
   f.registers[i.a] = dict.take();
 }
@@ -140,8 +136,7 @@ void FormatValue(Vm& vm, Frame& f, Instruction i) {
   std::string_view spec = i.mode() & 4 ? text_of(vm, f.registers[i.c]) : std::string_view();
   if (spec.empty() && (v.is_int() || (v.is_object() && v.object()->type == vm.types().str)))
     f.registers[i.a] = to_str(vm, v);
-  else
-    f.registers[i.a] = str_value(vm, format(vm, v, spec));
+  else f.registers[i.a] = str_value(vm, format(vm, v, spec));
 }
 
 void ListAppend(Vm& vm, Frame& f, Instruction i) {
@@ -162,13 +157,9 @@ void ListExtend(Vm& vm, Frame& f, Instruction i) {
   });
 }
 
-void ListToTuple(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = to_tuple(vm, f.registers[i.b]).take();
-}
+void ListToTuple(Vm& vm, Frame& f, Instruction i) { f.registers[i.a] = to_tuple(vm, f.registers[i.b]).take(); }
 
-void SetAdd(Vm& vm, Frame& f, Instruction i) {
-  set_add(vm, cast<SetObject>(f.registers[i.a]), f.registers[i.b]);
-}
+void SetAdd(Vm& vm, Frame& f, Instruction i) { set_add(vm, cast<SetObject>(f.registers[i.a]), f.registers[i.b]); }
 
 void SetUpdate(Vm& vm, Frame& f, Instruction i) {
   SetObject* set = cast<SetObject>(f.registers[i.a]);
@@ -226,13 +217,13 @@ std::string qualified_callable(Vm& vm, const Value& callee) {
 Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items) {
   const TypeSlots& slots = type_of(vm, items)->slots;
   if (!slots.iterate && !slots.get_item)
-    raise_type_error(vm, qualified_callable(vm, callee) +
-                             " argument after * must be an iterable, not " + type_name(vm, items));
+    raise_type_error(
+        vm, qualified_callable(vm, callee) + " argument after * must be an iterable, not " + type_name(vm, items));
   return to_tuple(vm, items);
 }
 
-void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,
-                       std::vector<Local<StrObject>>& names, std::vector<Value>& values) {
+void unpacked_keywords(Vm& vm, const Value& callee, Value mapping, std::vector<Local<StrObject>>& names,
+                       std::vector<Value>& values) {
   const auto error = [&] {
     return qualified_callable(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, mapping);
   };
@@ -252,8 +243,8 @@ void MapMerge(Vm& vm, Frame& f, Instruction i) {
   for_each_pair(vm, f.registers[i.b], error, [&](const Value& k, const Value& v) {
     if (!is_kind(k, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     if (dict->table.find(vm, k) >= 0)
-      raise_type_error(vm, called() + " got multiple values for keyword argument '" +
-                               std::string(cast<StrObject>(k)->view()) + "'");
+      raise_type_error(
+          vm, called() + " got multiple values for keyword argument '" + std::string(cast<StrObject>(k)->view()) + "'");
     dict_set(vm, dict, k, v);
   });
 }
@@ -277,8 +268,9 @@ bool unpack_items(Vm& vm, const Value& source, size_t wanted, bool exact, std::v
   if (too_many)
     return fail(vm.exceptions().ValueError, "too many values to unpack (expected " + std::to_string(wanted) + ")");
   if (items.size() < wanted)
-    return fail(vm.exceptions().ValueError, "not enough values to unpack (expected " + std::string(exact ? "" : "at least ") +
-                                                std::to_string(wanted) + ", got " + std::to_string(items.size()) + ")");
+    return fail(vm.exceptions().ValueError, "not enough values to unpack (expected " +
+                                                std::string(exact ? "" : "at least ") + std::to_string(wanted) +
+                                                ", got " + std::to_string(items.size()) + ")");
   return true;
 }
 
@@ -286,8 +278,7 @@ bool unpack_items(Vm& vm, const Value& source, size_t wanted, bool exact, std::v
 
 void UnpackSequence(Vm& vm, Frame& f, Instruction i) {
   Value source = f.registers[i.b];
-  if (auto* tuple = try_cast<TupleObject>(source);
-      tuple && tuple->size == i.c && tuple->type == vm.types().tuple) {
+  if (auto* tuple = try_cast<TupleObject>(source); tuple && tuple->size == i.c && tuple->type == vm.types().tuple) {
     for (uint32_t k = 0; k < i.c; ++k) f.registers[i.a + k] = tuple->items[k];
     return;
   }

@@ -17,18 +17,15 @@ void undefined_name(Vm& vm, StrObject* name, Frame& frame) {
 
 void unbound_local(Vm& vm, const std::string& name) {
   return_error(vm, vm.exceptions().UnboundLocalError,
-        "cannot access local variable '" + name + "' where it is not associated with a value");
+               "cannot access local variable '" + name + "' where it is not associated with a value");
 }
 
 void unbound_free(Vm& vm, const std::string& name) {
   return_error(vm, vm.exceptions().NameError,
-        "cannot access free variable '" + name +
-            "' where it is not associated with a value in enclosing scope");
+               "cannot access free variable '" + name + "' where it is not associated with a value in enclosing scope");
 }
 
-StrObject* site_name(Frame& frame, uint32_t site) {
-  return frame.code->names[frame.code->code->sites[site].name];
-}
+StrObject* site_name(Frame& frame, uint32_t site) { return frame.code->names[frame.code->code->sites[site].name]; }
 
 CellObject* cell_of(const Value& v) { return cast<CellObject>(v); }
 
@@ -169,9 +166,7 @@ void LoadNamespace(Vm&, Frame& frame, Instruction i) { frame.registers[i.a] = fr
 
 namespace {
 
-bool is_plain_object(const Value& v) {
-  return v.is_object() && (v.object()->type->type_flags & kPlainInstances);
-}
+bool is_plain_object(const Value& v) { return v.is_object() && (v.object()->type->type_flags & kPlainInstances); }
 
 // Notes where an attribute of a plain instance was found. False: not cacheable.
 bool fill_attribute_cache(const Value& object, StrObject* name, InlineCache& cache) {
@@ -258,8 +253,7 @@ void store_attr_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.c);
   Value object = frame.registers[i.a];
   InlineCache* site = &frame.code->caches[2 * i.c];
-  bool cacheable = is_plain_object(object) &&
-                   (object.object()->type->type_flags & kPlainSetAttribute);
+  bool cacheable = is_plain_object(object) && (object.object()->type->type_flags & kPlainSetAttribute);
   Shape* before = cacheable ? instance_state(object.object())->shape : nullptr;
   set_attribute(vm, object, name, frame.registers[i.b]);
   if (!cacheable || !before || before->dictionary_mode()) return;

@@ -18,7 +18,7 @@ bool is_wrapper(const Value& v, const std::string& name) {
 // The rows and the families as one list, by interned names, and what classes inherit from native types:
 // made once per Vm.
 struct SlotTable {
-  std::vector<std::vector<StrObject*>> names;         // interned ones live as long as the Vm
+  std::vector<std::vector<StrObject*>> names;  // interned ones live as long as the Vm
   std::unordered_map<StrObject*, size_t> row_of;
   struct Inherited {
     uint32_t version = 0;  // of the native type
@@ -54,8 +54,8 @@ void for_each_row(F&& f) {
 
 // What looking the row's names up through `type` says about the slot.
 template <class Row>
-void refresh_row(Vm& vm, TypeSlots& slots, Type* type, const Row& row,
-                 const std::vector<StrObject*>& names, bool script_class) {
+void refresh_row(Vm& vm, TypeSlots& slots, Type* type, const Row& row, const std::vector<StrObject*>& names,
+                 bool script_class) {
   Type* native_owner = nullptr;
   bool script = false;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -77,9 +77,8 @@ void refresh_row(Vm& vm, TypeSlots& slots, Type* type, const Row& row,
 const TypeSlots& inherited_slots(Vm& vm, SlotTable& table, Type* native) {
   SlotTable::Inherited& kept = table.inherited[native];
   if (kept.version != native->version) {
-    for_each_row([&](const auto& row, size_t place) {
-      refresh_row(vm, kept.slots, native, row, table.names[place], true);
-    });
+    for_each_row(
+        [&](const auto& row, size_t place) { refresh_row(vm, kept.slots, native, row, table.names[place], true); });
     kept.version = native->version;  // last: a row that finds no memory is looked up again
   }
   return kept.slots;
@@ -141,8 +140,7 @@ void refresh_slots(Vm& vm, Type* type) {
   Type* hash_owner = nullptr;
   const Value* hash = lookup_in_type(type, vm.names().hash, &hash_owner);
   if (hash && hash->is_none()) type->slots.hash = nullptr;
-  else if (!type->slots.hash && hash_owner == vm.types().object)
-    type->slots.hash = vm.types().object->slots.hash;
+  else if (!type->slots.hash && hash_owner == vm.types().object) type->slots.hash = vm.types().object->slots.hash;
   if (!type->slots.repr) type->slots.repr = vm.types().object->slots.repr;
   bool plain_layout = type->layout == Kind::Instance && type->instance_offset;
   uint32_t flags = type->type_flags & ~(kPlainInstances | kPlainSetAttribute);

@@ -102,9 +102,7 @@ std::string counted_name(std::string_view name, const Args& args) {
   return args.callee->owner + "." + std::string(name);
 }
 
-std::string arguments_text(size_t n) {
-  return std::to_string(n) + " argument" + (n == 1 ? "" : "s");
-}
+std::string arguments_text(size_t n) { return std::to_string(n) + " argument" + (n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -112,10 +110,9 @@ namespace {
 
 [[noreturn]] void unknown_keyword(Vm& vm, std::string_view name, std::string_view function,
                                   std::span<const Signature::Parameter> parameters) {
-  Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError,
-                                            "'" + std::string(name) +
-                                                "' is an invalid keyword argument for " +
-                                                std::string(function) + "()");
+  Local<ExceptionObject> e =
+      make_exception(vm, vm.exceptions().TypeError,
+                     "'" + std::string(name) + "' is an invalid keyword argument for " + std::string(function) + "()");
   std::vector<std::string_view> names;
   for (const Signature::Parameter& p : parameters) names.push_back(p.name);
   std::string_view near = lang::nearest_word(name, names);
@@ -141,11 +138,15 @@ void Signature::wrong_count(Vm& vm, std::string_view name, const Args& args) con
     raise_type_error(vm, counted_name(name, args) + "() takes exactly one argument (" + count + " given)");
   if (by_position)
     raise_type_error(vm, std::string(name) + " expected " +
-                             (needs == takes ? "" : given < needs ? "at least " : "at most ") +
+                             (needs == takes  ? ""
+                              : given < needs ? "at least "
+                                              : "at most ") +
                              arguments_text(given < needs ? needs : takes) + ", got " + count);
   const bool few = given < needs;
   raise_type_error(vm, std::string(name) + "() takes " +
-                           (needs == takes ? "exactly " : few ? "at least " : "at most ") +
+                           (needs == takes ? "exactly "
+                            : few          ? "at least "
+                                           : "at most ") +
                            arguments_text(few ? needs : takes) + " (" + count + " given)");
 }
 
@@ -165,45 +166,38 @@ void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, cons
       continue;
     }
     if (out[i])
-      raise_type_error(vm, "argument for " + std::string(function_name) +
-                               "() given by name ('" + std::string(name) + "') and position (" +
-                               std::to_string(i + 1) + ")");
+      raise_type_error(vm, "argument for " + std::string(function_name) + "() given by name ('" + std::string(name) +
+                               "') and position (" + std::to_string(i + 1) + ")");
     out[i] = args.keyword_values[k];
   }
   if (rest) out.push_back(rest.take());
 }
 
-void Signature::fill_missing(Vm& vm, std::string_view function_name, const Args& args,
-                             std::vector<Value>& out) const {
+void Signature::fill_missing(Vm& vm, std::string_view function_name, const Args& args, std::vector<Value>& out) const {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (out[i]) continue;
     const Parameter& p = parameters_[i];
     if (p.required) {
-      if (i < positional_count_ && positional_only_ == positional_count_)
-        wrong_count(vm, function_name, args);
+      if (i < positional_count_ && positional_only_ == positional_count_) wrong_count(vm, function_name, args);
       if (i < positional_only_)
-        raise_type_error(vm, std::string(function_name) + "() takes at least " +
-                                 std::to_string(positional_only_) + " positional argument" +
-                                 (positional_only_ == 1 ? "" : "s") + " (" +
+        raise_type_error(vm, std::string(function_name) + "() takes at least " + std::to_string(positional_only_) +
+                                 " positional argument" + (positional_only_ == 1 ? "" : "s") + " (" +
                                  std::to_string(args.count) + " given)");
-      raise_type_error(vm, std::string(function_name) + "() missing required argument '" + p.name +
-                               "' (pos " + std::to_string(i + 1) + ")");
+      raise_type_error(vm, std::string(function_name) + "() missing required argument '" + p.name + "' (pos " +
+                               std::to_string(i + 1) + ")");
     }
     if (p.has_text_default) out[i] = str_value(vm, p.text_default);
     else out[i] = p.default_value;
   }
 }
 
-void Signature::bind(Vm& vm, std::string_view function_name, const Args& args,
-                     std::vector<Value>& out) const {
+void Signature::bind(Vm& vm, std::string_view function_name, const Args& args, std::vector<Value>& out) const {
   out.assign(parameters_.size(), Value());
   size_t direct = std::min<size_t>(args.count, positional_count_);
   for (size_t i = 0; i < direct; ++i) out[i] = args.positional[i];
   if (args.count > positional_count_ && !rest_) wrong_count(vm, function_name, args);
   if (rest_)
-    out.push_back(
-        make_tuple(vm, std::span<const Value>(args.positional + direct, args.count - direct))
-            .take());
+    out.push_back(make_tuple(vm, std::span<const Value>(args.positional + direct, args.count - direct)).take());
   if (args.keyword_count || rest_keywords_) take_extra_keywords(vm, function_name, args, out);
   fill_missing(vm, function_name, args, out);
 }

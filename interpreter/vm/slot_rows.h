@@ -10,13 +10,13 @@
 namespace tsc::interp {
 
 struct SlotRow {
-  std::vector<std::string> names;            // any of them fills the slot
+  std::vector<std::string> names;                        // any of them fills the slot
   bool (*own)(const TypeSlots&, const TypeSlots* base);  // filled, and not merely inherited
-  void (*copy)(TypeSlots& to, const TypeSlots& from);  // from a native owner
-  void (*fill)(TypeSlots&);                  // with the function for script classes
+  void (*copy)(TypeSlots& to, const TypeSlots& from);    // from a native owner
+  void (*fill)(TypeSlots&);                              // with the function for script classes
   void (*clear)(TypeSlots&);
   NativeCode wrapper;
-  const char* signature;                     // null: raw
+  const char* signature;  // null: raw
 };
 
 // A slot that serves many operators: what copies, fills and clears it.

@@ -73,8 +73,7 @@ int64_t script_hash(Vm& vm, const Value& self) {
 }
 bool script_truth(Vm& vm, const Value& self) {
   Value r = call_dunder(vm, self, "__bool__");
-  if (!r.is_bool())
-    raise_type_error(vm, "__bool__ should return bool, returned " + type_name(vm, r));
+  if (!r.is_bool()) raise_type_error(vm, "__bool__ should return bool, returned " + type_name(vm, r));
   return r.as_bool();
 }
 int64_t script_length(Vm& vm, const Value& self) {
@@ -95,16 +94,13 @@ Value script_get_item(Vm& vm, const Value& self, const Value& key) {
 void script_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
   call_dunder(vm, self, "__setitem__", {key, value});
 }
-void script_delete_item(Vm& vm, const Value& self, const Value& key) {
-  call_dunder(vm, self, "__delitem__", {key});
-}
+void script_delete_item(Vm& vm, const Value& self, const Value& key) { call_dunder(vm, self, "__delitem__", {key}); }
 bool script_contains(Vm& vm, const Value& self, const Value& item) {
   return truth(vm, call_dunder(vm, self, "__contains__", {item}));
 }
 Value script_iterate(Vm& vm, const Value& self) {
   Value r = call_dunder(vm, self, "__iter__");
-  if (r.is(vm.not_implemented()))
-    raise_type_error(vm, "'" + type_name(vm, self) + "' object is not iterable");
+  if (r.is(vm.not_implemented())) raise_type_error(vm, "'" + type_name(vm, self) + "' object is not iterable");
   return r;
 }
 bool script_next(Vm& vm, const Value& self, Value& out) {
@@ -144,9 +140,7 @@ void script_bind_set(Vm& vm, const Value& self, const Value& instance, const Val
   if (value) call(vm, method, {instance, value});
   else call(vm, method, {instance});
 }
-Value script_call(Vm& vm, const Value& self, Args& args) {
-  return call(vm, find_method(vm, self, "__call__"), args);
-}
+Value script_call(Vm& vm, const Value& self, Args& args) { return call(vm, find_method(vm, self, "__call__"), args); }
 Value script_repr(Vm& vm, const Value& self) { return call_dunder(vm, self, "__repr__"); }
 Value script_to_str(Vm& vm, const Value& self) { return call_dunder(vm, self, "__str__"); }
 Value script_format(Vm& vm, const Value& self, StrObject* spec) {
@@ -154,8 +148,7 @@ Value script_format(Vm& vm, const Value& self, StrObject* spec) {
 }
 void script_initialize(Vm& vm, const Value& self, Args& args) {
   Value r = call(vm, find_method(vm, self, "__init__"), args);
-  if (!r.is_none())
-    raise_type_error(vm, "__init__() should return None, not '" + type_name(vm, r) + "'");
+  if (!r.is_none()) raise_type_error(vm, "__init__() should return None, not '" + type_name(vm, r) + "'");
 }
 Value script_construct(Vm& vm, Type* type, Args& args) {
   const Value* found = lookup_in_type(type, vm.names().new_);
@@ -176,9 +169,7 @@ Type* publisher(Args& args) { return static_cast<Type*>(args.callee->pointer); }
 int operator_of(Args& args) { return static_cast<int>(args.callee->data.as_int()); }
 
 // An int does not know floats: the float's reflected method answers.
-bool is_foreign(Vm& vm, Args& a) {
-  return publisher(a) == vm.types().integer && a[1].is_float();
-}
+bool is_foreign(Vm& vm, Args& a) { return publisher(a) == vm.types().integer && a[1].is_float(); }
 Value wrap_binary(Vm& vm, Args& a) {
   if (is_foreign(vm, a)) return vm.not_implemented();
   return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[0], a[1], false);
@@ -195,15 +186,11 @@ Value wrap_concatenate(Vm& vm, Args& a) {
 Value wrap_repeat(Vm& vm, Args& a) {
   return publisher(a)->slots.binary(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])), false);
 }
-Value wrap_in_place(Vm& vm, Args& a) {
-  return publisher(a)->slots.in_place(vm, BinaryOp(operator_of(a)), a[0], a[1]);
-}
+Value wrap_in_place(Vm& vm, Args& a) { return publisher(a)->slots.in_place(vm, BinaryOp(operator_of(a)), a[0], a[1]); }
 Value wrap_repeat_in_place(Vm& vm, Args& a) {
   return publisher(a)->slots.in_place(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])));
 }
-Value wrap_unary(Vm& vm, Args& a) {
-  return publisher(a)->slots.unary(vm, UnaryOp(operator_of(a)), a[0]);
-}
+Value wrap_unary(Vm& vm, Args& a) { return publisher(a)->slots.unary(vm, UnaryOp(operator_of(a)), a[0]); }
 Value wrap_compare(Vm& vm, Args& a) {
   if (is_foreign(vm, a)) return vm.not_implemented();
   return publisher(a)->slots.compare(vm, CompareOp(operator_of(a)), a[0], a[1]);
@@ -223,9 +210,7 @@ Value wrap_delete_item(Vm& vm, Args& a) {
   publisher(a)->slots.delete_item(vm, a[0], a[1]);
   return Value::none();
 }
-Value wrap_contains(Vm& vm, Args& a) {
-  return Value::boolean(publisher(a)->slots.contains(vm, a[0], a[1]));
-}
+Value wrap_contains(Vm& vm, Args& a) { return Value::boolean(publisher(a)->slots.contains(vm, a[0], a[1])); }
 Value wrap_iterate(Vm& vm, Args& a) { return publisher(a)->slots.iterate(vm, a[0]); }
 Value wrap_next(Vm& vm, Args& a) {
   Value out;
@@ -233,8 +218,7 @@ Value wrap_next(Vm& vm, Args& a) {
   return vm.return_raised(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
 }
 StrObject* name_argument(Vm& vm, const Value& v) {
-  if (!is_kind(v, Kind::Str))
-    raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
+  if (!is_kind(v, Kind::Str)) raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
   return intern(vm, cast<StrObject>(v)).get();  // interned names live as long as the Vm
 }
 Value wrap_get_attribute(Vm& vm, Args& a) {
@@ -297,16 +281,13 @@ Value wrap_construct(Vm& vm, Args& a) {
 
 // --- the table -----------------------------------------------------------------------------------------
 
-#define ROW(slot, script, wrapper, signature, ...)                                            \
-  SlotRow{{__VA_ARGS__},                                                                      \
-          [](const TypeSlots& s, const TypeSlots* base) {                                     \
-            return s.slot && !(base && base->slot == s.slot);                                 \
-          },                                                                                  \
-          [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; },                  \
-          [](TypeSlots& s) { s.slot = script; },                                              \
-          [](TypeSlots& s) { s.slot = nullptr; },                                             \
-          wrapper,                                                                            \
-          signature}
+#define ROW(slot, script, wrapper, signature, ...)                                                                \
+  SlotRow {                                                                                                       \
+    {__VA_ARGS__},                                                                                                \
+        [](const TypeSlots& s, const TypeSlots* base) { return s.slot && !(base && base->slot == s.slot); },      \
+        [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; }, [](TypeSlots& s) { s.slot = script; }, \
+        [](TypeSlots& s) { s.slot = nullptr; }, wrapper, signature                                                \
+  }
 
 }  // namespace
 
@@ -326,16 +307,12 @@ const std::vector<SlotRow>& slot_rows() {
       ROW(contains, script_contains, wrap_contains, "self, key", "__contains__"),
       ROW(iterate, script_iterate, wrap_iterate, "self", "__iter__"),
       ROW(next, script_next, wrap_next, "self", "__next__"),
-      ROW(get_attribute, script_get_attribute, wrap_get_attribute, "self, name",
-          "__getattribute__"),
-      ROW(set_attribute, script_set_attribute, wrap_set_attribute, "self, name, value",
-          "__setattr__"),
-      ROW(delete_attribute, script_delete_attribute, wrap_delete_attribute, "self, name",
-          "__delattr__"),
+      ROW(get_attribute, script_get_attribute, wrap_get_attribute, "self, name", "__getattribute__"),
+      ROW(set_attribute, script_set_attribute, wrap_set_attribute, "self, name, value", "__setattr__"),
+      ROW(delete_attribute, script_delete_attribute, wrap_delete_attribute, "self, name", "__delattr__"),
       ROW(get_missing_attribute, script_missing, wrap_missing, "self, name", "__getattr__"),
       ROW(bind, script_bind, wrap_bind, "self, instance, owner=None", "__get__"),
-      ROW(bind_set, script_bind_set, wrap_bind_set, "self, instance, value", "__set__",
-          "__delete__"),
+      ROW(bind_set, script_bind_set, wrap_bind_set, "self, instance, value", "__set__", "__delete__"),
       ROW(call, script_call, wrap_call, nullptr, "__call__"),
       ROW(repr, script_repr, wrap_repr, "self", "__repr__"),
       ROW(to_str, script_to_str, wrap_to_str, "self", "__str__"),
@@ -344,11 +321,11 @@ const std::vector<SlotRow>& slot_rows() {
   return kRows;
 }
 
-#define FAMILY(slot, script, table)                                            \
-  OperatorFamily{table,                                                        \
-                 [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; }, \
-                 [](TypeSlots& s) { s.slot = script; },                        \
-                 [](TypeSlots& s) { s.slot = nullptr; }}
+#define FAMILY(slot, script, table)                                                                                  \
+  OperatorFamily {                                                                                                   \
+    table, [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; }, [](TypeSlots& s) { s.slot = script; }, \
+        [](TypeSlots& s) { s.slot = nullptr; }                                                                       \
+  }
 
 namespace {
 
@@ -372,10 +349,8 @@ const std::vector<OperatorFamily>& operator_families() {
   static const std::vector<OperatorFamily> kFamilies = {
       FAMILY(binary, script_binary, binary_names()),
       FAMILY(in_place, script_in_place, in_place_names()),
-      FAMILY(unary, script_unary,
-             std::vector<std::string>(std::begin(kUnaryMethods), std::end(kUnaryMethods))),
-      FAMILY(compare, script_compare,
-             std::vector<std::string>(std::begin(kCompareMethods), std::end(kCompareMethods))),
+      FAMILY(unary, script_unary, std::vector<std::string>(std::begin(kUnaryMethods), std::end(kUnaryMethods))),
+      FAMILY(compare, script_compare, std::vector<std::string>(std::begin(kCompareMethods), std::end(kCompareMethods))),
   };
   return kFamilies;
 }
@@ -421,26 +396,22 @@ constexpr KnownOperators kKnownOperators[] = {
 
 bool knows(const Type* type, const char* name) {
   for (const KnownOperators& row : kKnownOperators)
-    if (row.type == type->name)
-      return row.names.find(" " + std::string(name) + " ") != std::string_view::npos;
+    if (row.type == type->name) return row.names.find(" " + std::string(name) + " ") != std::string_view::npos;
   return true;
 }
 
 // The wrapper of a binary operator of a native type.
 NativeCode binary_wrapper(const Type* type, BinaryOp op) {
-  const bool sequence = type->layout == Kind::Str || type->layout == Kind::Bytes ||
-                        type->layout == Kind::List || type->layout == Kind::Tuple ||
-                        type->layout == Kind::ByteArray || type->layout == Kind::Array;
+  const bool sequence = type->layout == Kind::Str || type->layout == Kind::Bytes || type->layout == Kind::List ||
+                        type->layout == Kind::Tuple || type->layout == Kind::ByteArray || type->layout == Kind::Array;
   if (sequence && op == BinaryOp::Add) return wrap_concatenate;
   if (sequence && op == BinaryOp::Mul) return wrap_repeat;
   return wrap_binary;
 }
 
-void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const char* signature,
-             int op) {
+void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const char* signature, int op) {
   if (type->attributes->table.find_text(vm, name) >= 0) return;
-  Local<NativeFunction> f = signature ? make_native(vm, name, signature, code)
-                                      : make_raw_native(vm, name, code);
+  Local<NativeFunction> f = signature ? make_native(vm, name, signature, code) : make_raw_native(vm, name, code);
   f->pointer = type;
   f->data = Value::integer(op);
   f->is_method = true;
@@ -465,8 +436,7 @@ void publish_slots(Vm& vm, Type* type) {
   const TypeSlots* inherited = type->base ? &type->base->slots : nullptr;
   for (const SlotRow& row : slot_rows())
     if (row.own(type->slots, inherited))
-      for (const std::string& name : row.names)
-        publish(vm, type, name, row.wrapper, row.signature, 0);
+      for (const std::string& name : row.names) publish(vm, type, name, row.wrapper, row.signature, 0);
   TypeSlots s = type->slots;
   if (inherited) {
     if (s.binary == inherited->binary) s.binary = nullptr;
@@ -481,12 +451,10 @@ void publish_slots(Vm& vm, Type* type) {
     const NativeCode code = binary_wrapper(type, BinaryOp(op));
     if (s.binary) {
       publish_operator(kBinaryOps[op].method, code, "self, value, /", op);
-      publish_operator(kBinaryOps[op].reflected, code == wrap_repeat ? code : wrap_reflected,
-                       "self, value, /", op);
+      publish_operator(kBinaryOps[op].reflected, code == wrap_repeat ? code : wrap_reflected, "self, value, /", op);
     }
     if (s.in_place)
-      publish_operator(kBinaryOps[op].in_place,
-                       code == wrap_repeat ? wrap_repeat_in_place : wrap_in_place,
+      publish_operator(kBinaryOps[op].in_place, code == wrap_repeat ? wrap_repeat_in_place : wrap_in_place,
                        "self, value, /", op);
   }
   for (int op = 0; s.unary && op < static_cast<int>(UnaryOp::kCount); ++op)

@@ -14,6 +14,7 @@ inline bool matches_as_sequence(Kind layout) {
          layout == Kind::MemoryView;
 }
 
+// clang-format off
 #define TSC_PLAIN_OPS(X)                                                                          \
   X(CheckBound) X(DeleteCell) X(DeleteFree) X(DeleteGlobal) X(LoadName)   \
   X(LoadNameOrFree) X(StoreName) X(DeleteName) X(LoadNamespace) X(MatMul) X(LShift) X(RShift)     \
@@ -29,6 +30,7 @@ inline bool matches_as_sequence(Kind layout) {
   X(LoadAssertionError) X(LoadContext) X(GetYieldFromIter) X(ImportName) X(ImportFrom)            \
   X(ImportStar) X(MatchSequence) X(MatchMapping) X(Length) X(MatchKeys) X(MatchClass)             \
   X(PrintExpr)
+// clang-format on
 
 #define X(name) void name(Vm& vm, Frame& frame, Instruction i);
 TSC_PLAIN_OPS(X)
@@ -45,16 +47,15 @@ void load_attr_slow(Vm& vm, Frame& frame, Instruction i);
 void store_attr_slow(Vm& vm, Frame& frame, Instruction i);
 void load_method_slow(Vm& vm, Frame& frame, Instruction i);
 // Makes the exception that Raise raises out of R[a].
-Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised,
-                                          const char* what = "exceptions");
+Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised, const char* what = "exceptions");
 // The class that stands behind `except`; TypeError of what is none.
 Type* class_to_catch(Vm& vm, const Value& v);
 // What ends a script goes on when the clean-up of a generator wants to give values.
 void refuse_yield_in_cleanup(Frame& frame);
 // The * and ** arguments of a call, which may be any iterable and any mapping.
 Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items);
-void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,
-                       std::vector<Local<StrObject>>& names, std::vector<Value>& values);
+void unpacked_keywords(Vm& vm, const Value& callee, Value mapping, std::vector<Local<StrObject>>& names,
+                       std::vector<Value>& values);
 void release_operands(Value* registers, Instruction i);
 
 }  // namespace tsc::interp::ops
@@ -64,15 +65,15 @@ namespace tsc::interp {
 // What InlineCache::kind means.
 enum CacheKind : uint32_t {
   kCacheEmpty = 0,
-  kCacheModuleEntry,    // key: the dict; index: place of the entry; target: the name
-  kCacheBuiltinEntry,   // key: the module's dict, version: its layout; index: place in the builtins; target
-  kCacheSlot,           // key: shape; index: slot
-  kCacheAddSlot,        // key: shape before; target: shape after; index: slot; version of the type
-  kCacheClassValue,     // key: shape; target: const Value* in the class; version of the type
-  kCacheClassMethod,    // as kCacheClassValue, a function to be bound
-  kCacheProperty,       // as kCacheClassValue, a property whose getter is a script function
-  kCacheNativeGetter,   // key: type of an object; target: a property of it that C++ reads; version of the type
-  kCacheTypeMethod,     // key: type of an object without own attributes; target, version as above
+  kCacheModuleEntry,   // key: the dict; index: place of the entry; target: the name
+  kCacheBuiltinEntry,  // key: the module's dict, version: its layout; index: place in the builtins; target
+  kCacheSlot,          // key: shape; index: slot
+  kCacheAddSlot,       // key: shape before; target: shape after; index: slot; version of the type
+  kCacheClassValue,    // key: shape; target: const Value* in the class; version of the type
+  kCacheClassMethod,   // as kCacheClassValue, a function to be bound
+  kCacheProperty,      // as kCacheClassValue, a property whose getter is a script function
+  kCacheNativeGetter,  // key: type of an object; target: a property of it that C++ reads; version of the type
+  kCacheTypeMethod,    // key: type of an object without own attributes; target, version as above
 };
 
 }  // namespace tsc::interp

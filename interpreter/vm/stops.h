@@ -1,6 +1,6 @@
 #pragma once
-// For code that goes on after an exception because it expects a program's own errors. An interrupt or a limit may be raised at the
-// same place by any native that hears of it, and is raised once: who drops it has lost it.
+// For code that goes on after an exception because it expects a program's own errors. An interrupt or a limit may be
+// raised at the same place by any native that hears of it, and is raised once: who drops it has lost it.
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {

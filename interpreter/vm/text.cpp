@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/vm/attempt.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
-#include "interpreter/vm/attempt.h"
 
 namespace tsc::interp {
 
@@ -31,8 +31,7 @@ std::string to_string(Vm& vm, const Value& v) {
   if (!slot) return repr(vm, v);
   vm.check_native_stack();
   Value text = slot(vm, v);
-  if (!is_kind(text, Kind::Str))
-    raise_type_error(vm, "__str__ returned non-string (type " + type_name(vm, text) + ")");
+  if (!is_kind(text, Kind::Str)) raise_type_error(vm, "__str__ returned non-string (type " + type_name(vm, text) + ")");
   return std::string(cast<StrObject>(text)->view());
 }
 
@@ -70,8 +69,7 @@ struct IndexIterator final : NativeIterator {
 }  // namespace
 
 void init_index_iterator(Vm& vm) {
-  vm.extension(&kIndexIterator) =
-      std::make_shared<Type*>(make_iterator_type<IndexIterator>(vm, "iterator"));
+  vm.extension(&kIndexIterator) = std::make_shared<Type*>(make_iterator_type<IndexIterator>(vm, "iterator"));
 }
 
 Value iterate(Vm& vm, const Value& v) { return or_throw(vm, iterate_softly(vm, v)); }
@@ -97,7 +95,8 @@ bool iterate_next(Vm& vm, const Value& iterator, Value& out) {
   auto next = type_of(vm, iterator)->slots.next;
   if (!next) raise_type_error(vm, "'" + type_name(vm, iterator) + "' object is not an iterator");
   // Native loops (sum, max, in, list) go through here: Ctrl-C and limits stop them too.
-  if (vm.interrupts().load(std::memory_order_relaxed)) [[unlikely]] vm.handle_interrupts();
+  if (vm.interrupts().load(std::memory_order_relaxed)) [[unlikely]]
+    vm.handle_interrupts();
   vm.check_native_stack();  // a map over a map over a map...
   return next(vm, iterator, out);
 }

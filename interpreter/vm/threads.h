@@ -1,12 +1,12 @@
 #pragma once
-// Threads of a script. Each is a thread of the system with a C++ stack of its own, and one of them has its turn: it alone
-// touches the Vm. The turn changes hands where the dispatch loop looks for interrupts, in code of the program (not of the
-// library, whose functions are one step each, as those of C are in Python), when another thread has waited for the switch
-// interval; and around waits. What is the Vm's own while a thread has its turn, frames above all, lies in a ThreadState
-// meanwhile; rooms above keep theirs in a ThreadPart.
-// Between two calls of the host the thread that calls has the turn and keeps it, so the threads of a script stand still.
-// Knows frames and the system's threads. Must not know locks and queues of the script (modules/thread_module.cpp).
-// Keeps: who does not have the turn touches nothing of the Vm; a program without threads pays nothing.
+// Threads of a script. Each is a thread of the system with a C++ stack of its own, and one of them has its turn: it
+// alone touches the Vm. The turn changes hands where the dispatch loop looks for interrupts, in code of the program
+// (not of the library, whose functions are one step each, as those of C are in Python), when another thread has waited
+// for the switch interval; and around waits. What is the Vm's own while a thread has its turn, frames above all, lies
+// in a ThreadState meanwhile; rooms above keep theirs in a ThreadPart. Between two calls of the host the thread that
+// calls has the turn and keeps it, so the threads of a script stand still. Knows frames and the system's threads. Must
+// not know locks and queues of the script (modules/thread_module.cpp). Keeps: who does not have the turn touches
+// nothing of the Vm; a program without threads pays nothing.
 #include <pthread.h>
 
 #include <condition_variable>
@@ -41,13 +41,13 @@ struct ThreadState {
   uint32_t depth = 0, keeps_turn = 0;
   std::vector<std::unique_ptr<ThreadPart>> parts;
 
-  Value context;               // of contextvars; Undefined: a new one
-  Value locals;                // weak references to the tables of threading.local that have values of this thread
-  Value function, arguments;   // what it calls
-  uint64_t identity = 0;       // no two threads of a Vm ever have the same
+  Value context;              // of contextvars; Undefined: a new one
+  Value locals;               // weak references to the tables of threading.local that have values of this thread
+  Value function, arguments;  // what it calls
+  uint64_t identity = 0;      // no two threads of a Vm ever have the same
   bool is_main = false;
-  bool heard_stop = false;     // it has met the stop of the script, and cleans up
-  bool leaves = false;         // it is to end, and runs no code of the script any more
+  bool heard_stop = false;  // it has met the stop of the script, and cleans up
+  bool leaves = false;      // it is to end, and runs no code of the script any more
   std::condition_variable bell;
   bool rung = false;
   pthread_t thread{};
@@ -90,7 +90,8 @@ class ScriptThreads {
   // The end of the program met a limit: it is not tried again, up to the next run of a text.
   bool given_up() const { return given_up_; }
   void give_up(bool yes = true) { given_up_ = yes; }
-  // Ends all threads but the main one, whose turn it is: until the moment they may run, then they leave at their next check.
+  // Ends all threads but the main one, whose turn it is: until the moment they may run, then they leave at their next
+  // check.
   void end_others(int64_t until = 0) noexcept;
 
   // At the very end: what the main thread keeps goes while the heap is there.

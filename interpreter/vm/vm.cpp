@@ -28,7 +28,8 @@ Local<StrObject> intern(Vm& vm, std::string_view name) {
   auto it = interned.find(name);
   if (it != interned.end()) return Local<StrObject>(it->second);
   // make_str asks here for the string of one letter.
-  Local<StrObject> s = name.size() == 1 && static_cast<uint8_t>(name[0]) < 0x80 ? make_ascii_str(vm, name) : make_str(vm, name);
+  Local<StrObject> s =
+      name.size() == 1 && static_cast<uint8_t>(name[0]) < 0x80 ? make_ascii_str(vm, name) : make_str(vm, name);
   if (s->view() != name) return intern(vm, s->view());  // bytes of it were no text
   s->flags |= kInterned;
   str_hash(vm, s);
@@ -250,9 +251,8 @@ void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang
     if (d.severity == lang::Severity::Error && !first) first = &d;
   const lang::Span span = first ? first->primary.span : lang::Span{};
   const lang::LineColumn at = source.locate(span.begin);
-  Local<ExceptionObject> e =
-      make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at,
-                        source.locate(span.end), source.line_text(at.line));
+  Local<ExceptionObject> e = make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at,
+                                               source.locate(span.end), source.line_text(at.line));
   const ExceptionTypes& types = vm.exceptions();
   switch (first ? first->code : lang::Code::InvalidSyntax) {
     case lang::Code::UnexpectedIndent:
@@ -272,8 +272,7 @@ Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view
   options.check_shapes = checking != nullptr;
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) raise_syntax_error(vm, compiled.diagnostics, *source);
-  if (checking && !compiled.diagnostics.all().empty())
-    checking->warn(compiled.diagnostics, *source);
+  if (checking && !compiled.diagnostics.all().empty()) checking->warn(compiled.diagnostics, *source);
   return make_code(vm, compiled.code);
 }
 
@@ -282,8 +281,7 @@ Value Vm::run_code(Local<CodeObject> code, ModuleObject* module) {
   return call(*this, function.value());
 }
 
-Local<ModuleObject> Vm::run_module(std::string_view text, std::string_view file,
-                                   std::string_view module_name) {
+Local<ModuleObject> Vm::run_module(std::string_view text, std::string_view file, std::string_view module_name) {
   Local<CodeObject> code = compile_source(*this, text, file);
   Local<ModuleObject> module = make_module(*this, module_name);
   module->file = std::string(file);
@@ -295,8 +293,6 @@ Local<ModuleObject> Vm::run_module(std::string_view text, std::string_view file,
   return module;
 }
 
-Local<ModuleObject> Vm::import_module(std::string_view name) {
-  return importer_->import_absolute(std::string(name));
-}
+Local<ModuleObject> Vm::import_module(std::string_view name) { return importer_->import_absolute(std::string(name)); }
 
 }  // namespace tsc::interp

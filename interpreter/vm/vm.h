@@ -112,18 +112,18 @@ struct Config {
   std::function<std::optional<std::string>()> read_line;  // input(); empty: standard input
   uint32_t recursion_limit = 1000;
   uint32_t largest_recursion_limit = 1000000;  // what the script itself may ask for
-  uint64_t instruction_limit = 0;  // back-edges and calls of one entry; 0: none
-  int64_t time_limit = 0;          // nanoseconds, for the message: the host watches the clock
-  Ref<MemoryBudget> budget;        // shared with the tensors; empty: one of the Vm's own
-  StopFlag* stop = nullptr;        // shared with the kernels; null: one of the Vm's own
-  std::function<std::string()> stop_reason;  // why the host stopped the script, for the message
-  std::vector<std::string> module_path;  // where imports search .tsc files
+  uint64_t instruction_limit = 0;              // back-edges and calls of one entry; 0: none
+  int64_t time_limit = 0;                      // nanoseconds, for the message: the host watches the clock
+  Ref<MemoryBudget> budget;                    // shared with the tensors; empty: one of the Vm's own
+  StopFlag* stop = nullptr;                    // shared with the kernels; null: one of the Vm's own
+  std::function<std::string()> stop_reason;    // why the host stopped the script, for the message
+  std::vector<std::string> module_path;        // where imports search .tsc files
   // Source of modules by name, asked before the module path. Empty: none.
   std::function<std::optional<ModuleSource>(const std::string&)> find_module;
   const EmbeddedFile* embedded = nullptr;  // the standard library
   size_t embedded_count = 0;
-  Grants grants;                   // everything; a host that embeds starts from nothing
-  bool owns_signals = false;       // the process's signals are the script's business
+  Grants grants;                       // everything; a host that embeds starts from nothing
+  bool owns_signals = false;           // the process's signals are the script's business
   std::vector<std::string> arguments;  // sys.argv
 };
 
@@ -152,12 +152,11 @@ struct ExceptionTypes {
 };
 
 struct Types {
-  Type *object, *type, *none, *boolean, *integer, *real, *complex, *str, *bytes, *byte_array, *memory_view, *list, *tuple, *dict, *set,
-      *frozenset, *range, *slice, *function, *native_function, *bound_method, *module, *cell, *code,
-      *generator, *property, *native_property, *member_descriptor, *static_method, *class_method, *super, *iterator,
-      *range_iterator, *list_iterator, *tuple_iterator, *dict_keys, *dict_values, *dict_items, *file,
-      *traceback, *not_implemented, *ellipsis,
-      *generic_alias, *union_type, *mapping_proxy, *annotations;
+  Type *object, *type, *none, *boolean, *integer, *real, *complex, *str, *bytes, *byte_array, *memory_view, *list,
+      *tuple, *dict, *set, *frozenset, *range, *slice, *function, *native_function, *bound_method, *module, *cell,
+      *code, *generator, *property, *native_property, *member_descriptor, *static_method, *class_method, *super,
+      *iterator, *range_iterator, *list_iterator, *tuple_iterator, *dict_keys, *dict_values, *dict_items, *file,
+      *traceback, *not_implemented, *ellipsis, *generic_alias, *union_type, *mapping_proxy, *annotations;
 };
 
 struct TensorState;
@@ -206,7 +205,8 @@ class Vm {
   void handle_interrupts();  // raises what is pending
   // What native code that can take long calls now and then.
   void poll() {
-    if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] handle_interrupts();
+    if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]]
+      handle_interrupts();
   }
 
   // The same in the midst of work on an object: nothing is collected, so no code of the script runs.
@@ -258,8 +258,8 @@ class Vm {
   std::optional<std::string> read_line();
   // From standard input; a stop is heard while nothing comes.
   std::optional<std::string> wait_for_line();
-  // What a native function returns in place of a value that it has not: the exception is raised behind it. Where the caller is
-  // the dispatch loop, and the handler in the same frame, without a C++ throw, which costs microseconds.
+  // What a native function returns in place of a value that it has not: the exception is raised behind it. Where the
+  // caller is the dispatch loop, and the handler in the same frame, without a C++ throw, which costs microseconds.
   Value return_raised(Local<ExceptionObject> exception) {
     returned_ = std::move(exception);
     return Value();
@@ -310,7 +310,7 @@ class Vm {
   Local<ExceptionObject> unwinding_;  // on its way to a handler or to a C++ caller
   // Raised when there is no memory for an exception.
   Local<ExceptionObject> spare_memory_error_, spare_limit_error_;
-  uint32_t depth_ = 0;       // frames of the script
+  uint32_t depth_ = 0;  // frames of the script
   uint32_t keeps_turn_ = 0;
   int64_t fuel_ = INT64_MAX;  // back-edges and calls left
   uint32_t next_type_version_ = 1;

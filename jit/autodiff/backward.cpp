@@ -18,9 +18,7 @@ struct ValueKey {
   bool operator==(const ValueKey&) const = default;
 };
 struct ValueKeyHash {
-  size_t operator()(const ValueKey& key) const {
-    return std::hash<const void*>()(key.owner) * 31 + key.output;
-  }
+  size_t operator()(const ValueKey& key) const { return std::hash<const void*>()(key.owner) * 31 + key.output; }
 };
 
 class Pass final : TapeNode::Pass {
@@ -59,8 +57,7 @@ class Pass final : TapeNode::Pass {
   // Gradients are wanted for these alone: nodes that lead to none of them are skipped.
   void want(const TapeTensor& input) {
     if (!input.needs_grad()) {
-      throw Error(ErrorKind::RuntimeError,
-                  "One of the differentiated Tensors does not require grad");
+      throw Error(ErrorKind::RuntimeError, "One of the differentiated Tensors does not require grad");
     }
     only_inputs_ = true;
     wanted_.insert(key(input.history, input.leaf));
@@ -80,9 +77,8 @@ class Pass final : TapeNode::Pass {
       explicit Running(const Pass* now) { current = now; }
       ~Running() { current = before; }
     } running(this);
-    std::sort(nodes_.begin(), nodes_.end(), [](const Ref<TapeNode>& a, const Ref<TapeNode>& b) {
-      return a->order() < b->order();
-    });
+    std::sort(nodes_.begin(), nodes_.end(),
+              [](const Ref<TapeNode>& a, const Ref<TapeNode>& b) { return a->order() < b->order(); });
     if (only_inputs_) find_useful();
     if (into_leaves)
       for (const auto& leaf : seeded_)
@@ -108,8 +104,7 @@ class Pass final : TapeNode::Pass {
 
   static TapeTensor one(const TapeTensor& root) {
     if (root.tensor.numel() != 1) {
-      throw Error(ErrorKind::RuntimeError,
-                  "grad can be implicitly created only for scalar outputs");
+      throw Error(ErrorKind::RuntimeError, "grad can be implicitly created only for scalar outputs");
     }
     if (is_complex(root.tensor.dtype())) {
       throw Error(ErrorKind::RuntimeError,
@@ -125,9 +120,8 @@ class Pass final : TapeNode::Pass {
   static TapeTensor checked(const TapeTensor& root, const TapeTensor& gradient) {
     if (!(root.tensor.sizes() == gradient.tensor.sizes())) {
       throw Error(ErrorKind::RuntimeError,
-                  "Mismatch in shape: grad_output[0] has a shape of torch.Size(" +
-                      sizes_text(gradient.tensor.sizes()) + ") and output[0] has a shape of torch.Size(" +
-                      sizes_text(root.tensor.sizes()) + ").");
+                  "Mismatch in shape: grad_output[0] has a shape of torch.Size(" + sizes_text(gradient.tensor.sizes()) +
+                      ") and output[0] has a shape of torch.Size(" + sizes_text(root.tensor.sizes()) + ").");
     }
     if (gradient.tensor.dtype() != root.tensor.dtype()) {
       throw Error(ErrorKind::RuntimeError,
@@ -225,9 +219,8 @@ class Pass final : TapeNode::Pass {
     std::vector<uint32_t> order(running_->outputs());
     std::iota(order.begin(), order.end(), 0);
     if (!running_->hooks.empty())
-      std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-        return running_->place_within(a) > running_->place_within(b);
-      });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](uint32_t a, uint32_t b) { return running_->place_within(a) > running_->place_within(b); });
     std::vector<TapeTensor> gradients(order.size());
     for (uint32_t i : order) {
       const auto found = gradients_.find({running_, i});
@@ -313,8 +306,7 @@ class Pass final : TapeNode::Pass {
       if (node.notes) node.notes->checks.clear();
     }
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i].tensor.defined() && node.edges[i].wanted())
-        add(node.edges[i].to, node.edges[i].leaf, inputs[i]);
+      if (inputs[i].tensor.defined() && node.edges[i].wanted()) add(node.edges[i].to, node.edges[i].leaf, inputs[i]);
   }
 
   BackwardOptions options_;
@@ -325,9 +317,9 @@ class Pass final : TapeNode::Pass {
   std::unordered_set<const TapeNode*> seen_;
   std::unordered_map<ValueKey, TapeTensor, ValueKeyHash> gradients_;
   std::unordered_set<ValueKey, ValueKeyHash> wanted_;
-  std::unordered_set<ValueKey, ValueKeyHash> reached_;  // outputs that may get a gradient or have hooks
-  std::unordered_set<ValueKey, ValueKeyHash> useful_;   // those of them on the way to a wanted gradient
-  std::vector<std::shared_ptr<LeafSink>> seeded_;  // leaves that are roots
+  std::unordered_set<ValueKey, ValueKeyHash> reached_;    // outputs that may get a gradient or have hooks
+  std::unordered_set<ValueKey, ValueKeyHash> useful_;     // those of them on the way to a wanted gradient
+  std::vector<std::shared_ptr<LeafSink>> seeded_;         // leaves that are roots
   std::unordered_map<const LeafSink*, size_t> expected_;  // of each leaf the edges whose steps have not run
   bool only_inputs_ = false;
 };
@@ -337,14 +329,12 @@ thread_local const Pass* Pass::current = nullptr;
 void check_roots(std::span<const TapeTensor> roots) {
   for (size_t i = 0; i < roots.size(); ++i)
     if (!roots[i].needs_grad())
-      throw Error(ErrorKind::RuntimeError, "element " + std::to_string(i) +
-                                               " of tensors does not require grad and does not have a grad_fn");
+      throw Error(ErrorKind::RuntimeError,
+                  "element " + std::to_string(i) + " of tensors does not require grad and does not have a grad_fn");
 }
 
-void seed_all(Pass& pass, std::span<const TapeTensor> roots,
-              std::span<const TapeTensor> gradients) {
-  for (size_t i = 0; i < roots.size(); ++i)
-    pass.seed(roots[i], i < gradients.size() ? gradients[i] : TapeTensor());
+void seed_all(Pass& pass, std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients) {
+  for (size_t i = 0; i < roots.size(); ++i) pass.seed(roots[i], i < gradients.size() ? gradients[i] : TapeTensor());
 }
 
 }  // namespace
@@ -369,10 +359,8 @@ void run_backward_into(std::span<const TapeTensor> roots, std::span<const TapeTe
   pass.run(true);
 }
 
-std::vector<TapeTensor> gradients_of(std::span<const TapeTensor> roots,
-                                     std::span<const TapeTensor> gradients,
-                                     std::span<const TapeTensor> inputs,
-                                     const BackwardOptions& options) {
+std::vector<TapeTensor> gradients_of(std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients,
+                                     std::span<const TapeTensor> inputs, const BackwardOptions& options) {
   check_roots(roots);
   Pass pass(options);
   for (const TapeTensor& input : inputs) pass.want(input);

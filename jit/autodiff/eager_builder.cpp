@@ -55,13 +55,9 @@ ValueId EagerBuilder::scalar(ScalarOp op, std::span<const ValueId> operands) {
   return add(eval_scalar(op, {numbers, operands.size()}));
 }
 
-ValueId EagerBuilder::size(ValueId tensor, int axis) {
-  return constant(items_[tensor].sizes[axis]);
-}
+ValueId EagerBuilder::size(ValueId tensor, int axis) { return constant(items_[tensor].sizes[axis]); }
 
-int EagerBuilder::rank(ValueId tensor) const {
-  return static_cast<int>(items_[tensor].sizes.size());
-}
+int EagerBuilder::rank(ValueId tensor) const { return static_cast<int>(items_[tensor].sizes.size()); }
 
 ValueId EagerBuilder::fill(ValueId value, std::span<const ValueId> sizes, DType dtype) {
   Sizes shape;
@@ -73,8 +69,6 @@ ValueId EagerBuilder::fill(ValueId value, std::span<const ValueId> sizes, DType 
   return add({view_broadcast(one, shape), {}, nullptr});
 }
 
-std::optional<int64_t> EagerBuilder::known_int(ValueId scalar) const {
-  return items_[scalar].scalar.as_int();
-}
+std::optional<int64_t> EagerBuilder::known_int(ValueId scalar) const { return items_[scalar].scalar.as_int(); }
 
 }  // namespace tsc::jit

@@ -19,8 +19,8 @@ class EagerBuilder final : public OpBuilder {
   ValueId add(const Scalar& scalar);
   const TapeTensor& tensor(ValueId id) const;
 
-  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
-             const OpAttributes& attributes, int result = 0) override;
+  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+             int result = 0) override;
   ValueId constant(int64_t value) override { return add(Scalar::of_int(value)); }
   ValueId constant(double value) override { return add(Scalar::of_float(value)); }
   ValueId scalar(ScalarOp op, std::span<const ValueId> operands) override;

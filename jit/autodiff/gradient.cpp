@@ -82,8 +82,7 @@ class Backward final : private GradientSums {
     value = itself(value);
     put_together(value);
     add_last_row(value, gradient);
-    if (const auto place = separate_.find(value); place != separate_.end())
-      return add_term(place->second, gradient);
+    if (const auto place = separate_.find(value); place != separate_.end()) return add_term(place->second, gradient);
     const auto [place, fresh] = gradients_.emplace(value, gradient);
     if (!fresh) place->second = sum(place->second, gradient);
   }
@@ -187,7 +186,7 @@ class Backward final : private GradientSums {
   bool waits(const Instruction& slice) {
     if (!needed(slice.operands[0])) return false;
     const ValueId value = itself(slice.operands[0]);
-    if ( separate_.count(value) || gradients_.count(value)) return false;
+    if (separate_.count(value) || gradients_.count(value)) return false;
     if (builder_.known_int(slice.operands[3]) != 1) return false;
     const SlicePart part{slice.attributes.axes[0], slice.operands[1], slice.operands[2],
                          gradients_.at(slice.results[0]), slice.origin};
@@ -213,8 +212,7 @@ class Backward final : private GradientSums {
     if (!arrives) return;
     if (instruction.code == Code::Loop) return append_loop_backward(builder_, index, stops_, *this, &parts_.saving);
     if (!instruction.blocks.empty()) {
-      throw Error(ErrorKind::NotImplementedError,
-                  "gradients through branches on tensor data are not compiled");
+      throw Error(ErrorKind::NotImplementedError, "gradients through branches on tensor data are not compiled");
     }
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
     if (instruction.op == Op::slice && waits(instruction)) return;
@@ -235,21 +233,17 @@ class Backward final : private GradientSums {
     const Op op = instruction.op;
     const OpAttributes attributes = instruction.attributes;
     const size_t count = tensor_count(instruction);
-    const std::vector<ValueId> operands(instruction.operands.begin(),
-                                        instruction.operands.begin() + count);
-    const std::vector<ValueId> scalars(instruction.operands.begin() + count,
-                                       instruction.operands.end());
+    const std::vector<ValueId> operands(instruction.operands.begin(), instruction.operands.begin() + count);
+    const std::vector<ValueId> scalars(instruction.operands.begin() + count, instruction.operands.end());
     std::vector<ValueId> results(instruction.results.begin(), instruction.results.end());
     std::vector<ValueId> gradients;
-    for (ValueId result : results)
-      gradients.push_back(needed(result) ? gradient(result) : kNoValue);
+    for (ValueId result : results) gradients.push_back(needed(result) ? gradient(result) : kNoValue);
     SmallVector<bool, 8> wanted;
     for (ValueId operand : operands) wanted.push_back(needed(operand));
     if (std::none_of(wanted.begin(), wanted.end(), [](bool each) { return each; })) return;
     if (saved_set(op, wanted)) parts_.saving.push_back(results[0]);
     std::vector<ValueId> out(count, kNoValue);
-    GradientCall call{builder_,  operands,   scalars,       results,
-                      gradients, attributes, wanted.data(), out.data()};
+    GradientCall call{builder_, operands, scalars, results, gradients, attributes, wanted.data(), out.data()};
     gradient_row(op).rule(call);
     for (size_t i = 0; i < count; ++i)
       if (wanted[i] && out[i] != kNoValue) add(operands[i], out[i]);
@@ -262,12 +256,13 @@ class Backward final : private GradientSums {
   InspectedValues inspected_;
   ValueMap<ValueId> gradients_;
   ValueMap<SlicedGradient> slices_;  // what has not become a gradient yet
-  ValueMap<ValueId> same_;     // results of save_for_backward with mode 1, and their operands
-  ValueSet said_;              // those of them that a gradient has come to
-  ValueMap<size_t> separate_;  // places of the wrt values whose terms stay apart
-  std::set<size_t> joined_;    // those of them that loops contribute to: each has one term
-  ValueMap<std::pair<ValueId, ValueId>> last_rows_;  // stacks of a loop's carried values: that result, and how many rows there are
-  ValueMap<ValueId> one_stack_;                      // stacks that hold what another one holds
+  ValueMap<ValueId> same_;           // results of save_for_backward with mode 1, and their operands
+  ValueSet said_;                    // those of them that a gradient has come to
+  ValueMap<size_t> separate_;        // places of the wrt values whose terms stay apart
+  std::set<size_t> joined_;          // those of them that loops contribute to: each has one term
+  ValueMap<std::pair<ValueId, ValueId>>
+      last_rows_;                // stacks of a loop's carried values: that result, and how many rows there are
+  ValueMap<ValueId> one_stack_;  // stacks that hold what another one holds
   BackwardParts parts_;
   bool add_up_ = false;
 };
@@ -287,7 +282,8 @@ void flow_through_loop(const Instruction& loop, const ValueSet& stops, ValueSet*
     again = false;
     flow(body, stops, values);
     for (size_t i = 0; i < carried; ++i)
-      if (values->count(loop.operands[1 + i]) || values->count(yielded[i])) again |= values->insert(body.parameters[1 + i]);
+      if (values->count(loop.operands[1 + i]) || values->count(yielded[i]))
+        again |= values->insert(body.parameters[1 + i]);
   }
   for (size_t i = 0; i < loop.results.size(); ++i)
     if (values->count(yielded[i]) && !stops.count(loop.results[i])) values->insert(loop.results[i]);
@@ -326,8 +322,8 @@ std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const Gra
 }
 
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
-                                    std::span<const ValueId> wrt, const ValueSet& stops,
-                                    bool add_up, const InspectedValues& inspected) {
+                                    std::span<const ValueId> wrt, const ValueSet& stops, bool add_up,
+                                    const InspectedValues& inspected) {
   return Backward(builder, stops).run_parts(seeds, wrt, add_up, inspected);
 }
 

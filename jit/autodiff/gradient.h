@@ -16,8 +16,8 @@ struct GradientSeed {
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
 // Loops on the way may get more results (loop_gradient.h).
-// NotImplementedError when one would have to flow through If, or a Loop that is refused there. `saving`, when not null, takes the
-// first results of the ops whose rules read saved values.
+// NotImplementedError when one would have to flow through If, or a Loop that is refused there. `saving`, when not null,
+// takes the first results of the ops whose rules read saved values.
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops = {},
                                      std::vector<ValueId>* saving = nullptr);
@@ -28,21 +28,21 @@ struct Contribution {
   ValueId gradient;
 };
 
-// Values in the middle whose whole gradients somebody looks at. Those of `wanted`, some of `all`, are computed for their
-// own sake, the others where they are on the way to a wanted or wrt value.
+// Values in the middle whose whole gradients somebody looks at. Those of `wanted`, some of `all`, are computed for
+// their own sake, the others where they are on the way to a wanted or wrt value.
 struct InspectedValues {
   ValueSet all, wanted;
 };
 
 struct BackwardParts {
   std::vector<Contribution> terms;
-  // The whole gradient of each inspected value that has one: a copy, so that what flows through this value alone is told
-  // apart. In the order in which they become known.
+  // The whole gradient of each inspected value that has one: a copy, so that what flows through this value alone is
+  // told apart. In the order in which they become known.
   std::vector<GradientSeed> inspected;
-  std::vector<ValueId> whole;  // the gradients of the seeded values, kNoValue where no wrt value is reached
+  std::vector<ValueId> whole;   // the gradients of the seeded values, kNoValue where no wrt value is reached
   std::vector<ValueId> saving;  // first results of the ops whose rules read saved values
-  // Where loops contribute to a wrt value, there is one term, behind the others, which holds what had arrived at that value before: a
-  // value of the region that nothing defines. Not with `add_up`, where nothing had.
+  // Where loops contribute to a wrt value, there is one term, behind the others, which holds what had arrived at that
+  // value before: a value of the region that nothing defines. Not with `add_up`, where nothing had.
   std::vector<Contribution> taking;
 };
 
@@ -51,8 +51,8 @@ struct BackwardParts {
 // `add_up` those of one wrt value are: what the tape would do where no other node has contributed before. A wrt value
 // may be kNoValue: that place gets no terms. For inspected values see BackwardParts::inspected.
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
-                                    std::span<const ValueId> wrt, const ValueSet& stops = {},
-                                    bool add_up = false, const InspectedValues& inspected = {});
+                                    std::span<const ValueId> wrt, const ValueSet& stops = {}, bool add_up = false,
+                                    const InspectedValues& inspected = {});
 
 // The values through which a gradient may come to one of `values`: they, and what is computed from them.
 ValueSet computed_from(const Region& region, ValueSet values, const ValueSet& stops = {});

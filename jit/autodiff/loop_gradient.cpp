@@ -11,7 +11,8 @@ namespace {
 
 class LoopBackward {
  public:
-  LoopBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums, std::vector<ValueId>* saving)
+  LoopBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
+               std::vector<ValueId>* saving)
       : builder_(builder), region_(builder.region()), emit_(builder), loop_(loop), sums_(sums), saving_(saving),
         turn_(builder, loop, stops, [&](ValueId value) { return sums.needed(value); }) {}
 
@@ -49,8 +50,8 @@ class LoopBackward {
     return flags;
   }
 
-  // Whether the turn hands on gradients to the same carried values that it gets some of. Where one has none yet, and the
-  // turn itself contributes to it, it begins with a negative zero, which changes no sum.
+  // Whether the turn hands on gradients to the same carried values that it gets some of. Where one has none yet, and
+  // the turn itself contributes to it, it begins with a negative zero, which changes no sum.
   bool is_settled() {
     for (bool again = true; again;) {
       again = false;
@@ -125,7 +126,8 @@ class LoopBackward {
     const std::vector<bool> reached = reached_by(present());
     for (size_t i = 0; i < sums.size(); ++i) {
       if (rows_in_front_[i] != kNoValue) sums[i] = row(rows_in_front_[i], from_end(written + 2));
-      if (turn_.targets()[i].kind == Target::Kind::Outside && reached[i]) sums[i] = sums_.so_far(turn_.targets()[i].value);
+      if (turn_.targets()[i].kind == Target::Kind::Outside && reached[i])
+        sums[i] = sums_.so_far(turn_.targets()[i].value);
     }
     emit_turn(number, arrived_, &sums);
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -138,7 +140,8 @@ class LoopBackward {
         sums_.set(target.value, sums[i]);
       } else {
         const ValueId by = emit_.scalar(ScalarOp::mul, number, emit_.number(target.step));
-        sums_.add_slice(target.whole, {target.axis, emit_.scalar(ScalarOp::add, target.base, by), target.length, sums[i], builder_.origin});
+        sums_.add_slice(target.whole, {target.axis, emit_.scalar(ScalarOp::add, target.base, by), target.length,
+                                       sums[i], builder_.origin});
       }
     }
   }
@@ -165,13 +168,14 @@ class LoopBackward {
     return emit_.reshape(whole, sizes);
   }
 
-  // A loop of the region that counts down: carried are the gradients of the carried values and the sums of what comes from outside.
+  // A loop of the region that counts down: carried are the gradients of the carried values and the sums of what comes
+  // from outside.
   struct Rolled {
-    std::vector<size_t> outputs;     // by carried value: its place among the outputs,
-    std::vector<size_t> targets;     // or, behind those, among the targets
+    std::vector<size_t> outputs;  // by carried value: its place among the outputs,
+    std::vector<size_t> targets;  // or, behind those, among the targets
     std::vector<ValueId> initial;
-    std::vector<ValueId> begins;     // by target
-    std::vector<bool> reached;       // by target
+    std::vector<ValueId> begins;  // by target
+    std::vector<bool> reached;    // by target
   };
 
   void roll(int written) {
@@ -234,7 +238,8 @@ class LoopBackward {
   // Of what a turn gives no gradient, the loop's beginning gets none.
   bool arrives_at_beginning(const Rolled& rolled, size_t place) const {
     for (size_t i = 0; i < turn_.targets().size(); ++i)
-      if (turn_.targets()[i].kind == Target::Kind::Carried && turn_.targets()[i].place == place) return rolled.reached[i];
+      if (turn_.targets()[i].kind == Target::Kind::Carried && turn_.targets()[i].place == place)
+        return rolled.reached[i];
     return false;
   }
   void hand_over(const Rolled& rolled, ValueId turns, const std::vector<ValueId>& results) {
@@ -248,7 +253,8 @@ class LoopBackward {
     size_t next = rolled.initial.size();
     for (size_t i = 0; i < turn_.targets().size(); ++i) {
       const Target& target = turn_.targets()[i];
-      if (target.kind == Target::Kind::Slice && rolled.reached[i]) sums_.add_slice(target.whole, joined(target, results[next++], turns));
+      if (target.kind == Target::Kind::Slice && rolled.reached[i])
+        sums_.add_slice(target.whole, joined(target, results[next++], turns));
     }
   }
   // The rows side by side, as one slice of the whole.
@@ -262,11 +268,13 @@ class LoopBackward {
     merged[static_cast<size_t>(target.axis)] = emit_.scalar(ScalarOp::mul, turns, target.length);
     ValueId start = target.base;
     if (target.step < 0) {
-      const ValueId last = emit_.scalar(ScalarOp::mul, emit_.scalar(ScalarOp::sub, turns, emit_.number(1)), emit_.number(target.step));
+      const ValueId last =
+          emit_.scalar(ScalarOp::mul, emit_.scalar(ScalarOp::sub, turns, emit_.number(1)), emit_.number(target.step));
       start = emit_.scalar(ScalarOp::add, start, last);
     }
     const ValueId moved = target.axis == 0 ? rows : emit_.permute(rows, axes);
-    return {target.axis, start, merged[static_cast<size_t>(target.axis)], emit_.reshape(moved, merged), builder_.origin, true};
+    return {target.axis,     start, merged[static_cast<size_t>(target.axis)], emit_.reshape(moved, merged),
+            builder_.origin, true};
   }
 
   RegionBuilder& builder_;
@@ -278,12 +286,14 @@ class LoopBackward {
   LoopTurnBackward turn_;
   ValueId trips_ = kNoValue;
   std::vector<ValueId> arrived_;        // by output: of a carried value, its gradient behind the turn; else of all rows
-  std::vector<ValueId> rows_in_front_;  // by target: gradients of a stack of a carried value, whose row in front of a turn is what that is given
+  std::vector<ValueId> rows_in_front_;  // by target: gradients of a stack of a carried value, whose row in front of a
+                                        // turn is what that is given
 };
 
 }  // namespace
 
-void append_loop_backward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums, std::vector<ValueId>* saving) {
+void append_loop_backward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
+                          std::vector<ValueId>* saving) {
   LoopBackward(builder, loop, stops, sums, saving).run();
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// Reverse mode of Loop: its turns backwards, in a loop that counts down. A turn's backward is that of a region of its own
-// (split.h), which is given what the turn was: the number, values from outside, and rows of tensors that the loop stacks for
-// it. Sums go on from turn to turn, term by term in the order of the eager tape. The last turns stand in front of the loop,
-// written out, as long as fewer gradients arrive at them than at the turns before.
-// Knows regions; must not know where the gradients go in the end.
+// Reverse mode of Loop: its turns backwards, in a loop that counts down. A turn's backward is that of a region of its
+// own (split.h), which is given what the turn was: the number, values from outside, and rows of tensors that the loop
+// stacks for it. Sums go on from turn to turn, term by term in the order of the eager tape. The last turns stand in
+// front of the loop, written out, as long as fewer gradients arrive at them than at the turns before. Knows regions;
+// must not know where the gradients go in the end.
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/sliced_gradient.h"
 
@@ -28,8 +28,8 @@ class GradientSums {
 };
 
 // Appends the backward of the loop that is instruction number `loop` of the body, and gives that more stacked results
-// where it needs them. Appends to `saving` as append_backward does. NotImplementedError: the loop is none of those whose
-// terms keep their order.
+// where it needs them. Appends to `saving` as append_backward does. NotImplementedError: the loop is none of those
+// whose terms keep their order.
 void append_loop_backward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
                           std::vector<ValueId>* saving);
 

@@ -10,7 +10,8 @@ void LoopTurnBackward::refuse(const char* why) {
   throw Error(ErrorKind::NotImplementedError, std::string("gradients through this loop are not compiled: ") + why);
 }
 
-LoopTurnBackward::LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops, const std::function<bool(ValueId)>& needed)
+LoopTurnBackward::LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops,
+                                   const std::function<bool(ValueId)>& needed)
     : builder_(builder), loop_(loop), stops_(stops) {
   take_turn();
   find_outputs(needed);
@@ -40,7 +41,8 @@ void LoopTurnBackward::take_turn() {
   for (ValueId parameter : body.parameters)
     for (ValueId size : turn_.type(parameter).sizes) add_outer(size);
   for (const Instruction& instruction : body.instructions) {
-    const bool plain = instruction.code == Code::Op || instruction.code == Code::Const || instruction.code == Code::Scalar || instruction.code == Code::Yield;
+    const bool plain = instruction.code == Code::Op || instruction.code == Code::Const ||
+                       instruction.code == Code::Scalar || instruction.code == Code::Yield;
     if (!plain) refuse("a turn is more than operations");
     for (ValueId operand : instruction.operands) add_outer(operand);
     own_.insert(instruction.results.begin(), instruction.results.end());
@@ -63,7 +65,8 @@ void LoopTurnBackward::take_turn() {
   turn_.body.parameters.insert(turn_.body.parameters.end(), body.parameters.begin() + 1, body.parameters.end());
   for (ValueId value : outer_)
     if (is_tensor(value)) turn_.body.parameters.push_back(value);
-  for (const Instruction& instruction : body.instructions) turn_.body.instructions.push_back(clone_instruction(instruction));
+  for (const Instruction& instruction : body.instructions)
+    turn_.body.instructions.push_back(clone_instruction(instruction));
   turn_.body.instructions.back().code = Code::Exit;
 }
 
@@ -80,7 +83,8 @@ void LoopTurnBackward::find_outputs(const std::function<bool(ValueId)>& needed) 
   for (size_t i = carried(); i < results.size(); ++i)
     if (needed(results[i]) && !own_.count(yielded(i))) refuse("it stacks a tensor from outside");
   for (size_t i = carried(); i < results.size(); ++i)
-    if (needed(results[i]) && place_of(yielded(i), 0, carried()) == kNone && place_of(yielded(i), carried(), i) == kNone)
+    if (needed(results[i]) && place_of(yielded(i), 0, carried()) == kNone &&
+        place_of(yielded(i), carried(), i) == kNone)
       outputs_.push_back({i, false});
   for (size_t i = 0; i < carried(); ++i)
     if (needed(results[i])) outputs_.push_back({i, true});
@@ -105,7 +109,8 @@ void LoopTurnBackward::find_targets(const std::function<bool(ValueId)>& needed) 
 // Sums whose terms would come in another order than on the tape.
 void LoopTurnBackward::check_order() const {
   const auto is_target = [&](ValueId value) {
-    return std::any_of(targets_.begin(), targets_.end(), [&](const Target& target) { return target.value == value || target.whole == value; });
+    return std::any_of(targets_.begin(), targets_.end(),
+                       [&](const Target& target) { return target.value == value || target.whole == value; });
   };
   const std::vector<ValueId>& parameters = block().parameters;
   for (const Target& target : targets_) {
@@ -118,7 +123,8 @@ void LoopTurnBackward::check_order() const {
       if (yielded(other.place) == becomes) refuse("two carried tensors are one");
       if (parameters[1 + other.place] != becomes) continue;
       for (size_t k = carried(); k < instruction().results.size(); ++k)
-        if (yielded(k) == becomes || yielded(k) == yielded(other.place)) refuse("a tensor that is carried on is stacked, too");
+        if (yielded(k) == becomes || yielded(k) == yielded(other.place))
+          refuse("a tensor that is carried on is stacked, too");
     }
   }
 }
@@ -129,7 +135,8 @@ std::optional<LoopTurnBackward::Target> LoopTurnBackward::slice_of(ValueId whole
   for (const Instruction& one : block().instructions) {
     const auto uses = std::count(one.operands.begin(), one.operands.end(), whole);
     if (uses == 0) continue;
-    if (slice || uses != 1 || one.code != Code::Op || one.op != Op::slice || one.operands[0] != whole) return std::nullopt;
+    if (slice || uses != 1 || one.code != Code::Op || one.op != Op::slice || one.operands[0] != whole)
+      return std::nullopt;
     slice = &one;
   }
   if (!slice || builder_.known_int(slice->operands[3]) != 1) return std::nullopt;
@@ -149,7 +156,9 @@ std::optional<std::pair<int64_t, ValueId>> LoopTurnBackward::linear(ValueId valu
   if (value == number()) return std::pair(int64_t{1}, builder_.constant(int64_t{0}));
   if (!own_.count(value)) return std::pair(int64_t{0}, value);
   const auto& code = block().instructions;
-  const auto maker = std::find_if(code.begin(), code.end(), [&](const Instruction& one) { return !one.results.empty() && one.results[0] == value; });
+  const auto maker = std::find_if(code.begin(), code.end(), [&](const Instruction& one) {
+    return !one.results.empty() && one.results[0] == value;
+  });
   if (maker == code.end() || maker->code != Code::Scalar || maker->operands.size() != 2) return std::nullopt;
   const ScalarOp op = maker->scalar_op;
   const ValueId left = maker->operands[0], right = maker->operands[1];
@@ -189,11 +198,14 @@ const SplitBackward& LoopTurnBackward::backward(const std::vector<bool>& present
   for (const Output& output : outputs_) outputs.push_back(yielded(output.place));
   for (const Target& target : targets_) wrt.push_back(target.value);
   const ValueSet nothing;
-  return backwards_.emplace(present, split_backward(turn_, outputs, wrt, stops_, present, keep_.empty() ? nullptr : &keep_, &nothing)).first->second;
+  return backwards_
+      .emplace(present,
+               split_backward(turn_, outputs, wrt, stops_, present, keep_.empty() ? nullptr : &keep_, &nothing))
+      .first->second;
 }
 
-// What the backward reads when all gradients have arrived serves all others, and stays what it is when gradients arrive at the stacks of
-// it, too.
+// What the backward reads when all gradients have arrived serves all others, and stays what it is when gradients arrive
+// at the stacks of it, too.
 void LoopTurnBackward::stack_saved() {
   if (instruction().attributes.axes.empty())
     for (ValueId value : backward(std::vector<bool>(outputs_.size(), true)).saved) {
@@ -268,8 +280,8 @@ std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::s
     } else {
       TSC_CHECK(instruction.code == Code::Op, "a turn's backward is more than operations");
       const size_t count = tensor_count(instruction);
-      const std::vector<ValueId> results = builder.op_results(instruction.op, std::span(operands).first(count),
-                                                              std::span(operands).subspan(count), instruction.attributes);
+      const std::vector<ValueId> results = builder.op_results(
+          instruction.op, std::span(operands).first(count), std::span(operands).subspan(count), instruction.attributes);
       for (size_t i = 0; i < results.size(); ++i) names[instruction.results[i]] = results[i];
     }
   }

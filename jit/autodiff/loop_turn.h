@@ -1,6 +1,6 @@
 #pragma once
-// One turn of a Loop as a region of its own, and its backward: what the turn's gradients go from and to, which values of the turn they
-// read, and where the loop stacks those. Private to loop_gradient.cpp.
+// One turn of a Loop as a region of its own, and its backward: what the turn's gradients go from and to, which values
+// of the turn they read, and where the loop stacks those. Private to loop_gradient.cpp.
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,24 +12,25 @@ namespace tsc::jit {
 class LoopTurnBackward {
  public:
   static constexpr size_t kNone = ~size_t{0};
-  // A value that the turn yields and that gradients may arrive at. Stacks of what is carried, too, are none: their rows join the
-  // gradients of that (Target::stack).
+  // A value that the turn yields and that gradients may arrive at. Stacks of what is carried, too, are none: their rows
+  // join the gradients of that (Target::stack).
   struct Output {
     size_t place;  // among the loop's results
     bool is_carried;
   };
-  // What gets gradients from the turn: a carried value, one from outside, or the only slice that the turn takes of one from outside,
-  // side by side with those of the other turns.
+  // What gets gradients from the turn: a carried value, one from outside, or the only slice that the turn takes of one
+  // from outside, side by side with those of the other turns.
   struct Target {
     enum class Kind { Carried, Outside, Slice } kind;
-    ValueId value;           // of the turn, or from outside
-    size_t place = kNone;    // Carried: among the carried values
-    size_t stack = kNone;    // and the place among the results of a stack of what it becomes
+    ValueId value;         // of the turn, or from outside
+    size_t place = kNone;  // Carried: among the carried values
+    size_t stack = kNone;  // and the place among the results of a stack of what it becomes
     ValueId whole = kNoValue, base = kNoValue, length = kNoValue;  // Slice: begins at base + step * number
     int64_t axis = 0, step = 0;
   };
 
-  LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops, const std::function<bool(ValueId)>& needed);
+  LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops,
+                   const std::function<bool(ValueId)>& needed);
   const std::vector<Output>& outputs() const { return outputs_; }
   const std::vector<Target>& targets() const { return targets_; }
   ValueId number() const { return turn_.body.parameters[0]; }

@@ -11,8 +11,10 @@ class MoveNode final : public TapeNode {
   explicit MoveNode(Place from) : from_(from) {}
   std::string_view name(uint32_t) const override { return "ToCopyBackward0"; }
   uint32_t outputs() const override { return 1; }
-  void backward(std::span<const TapeTensor> output_gradients, std::span<TapeTensor> input_gradients, Pass& pass) override {
-    if (output_gradients[0].tensor.defined()) input_gradients[0] = moved(output_gradients[0], from_, pass.create_graph());
+  void backward(std::span<const TapeTensor> output_gradients, std::span<TapeTensor> input_gradients,
+                Pass& pass) override {
+    if (output_gradients[0].tensor.defined())
+      input_gradients[0] = moved(output_gradients[0], from_, pass.create_graph());
   }
   void release_saved() override {}
 

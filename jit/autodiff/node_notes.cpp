@@ -31,8 +31,7 @@ void throw_written(DType dtype, const Sizes& sizes, std::string_view made_by, ui
   std::string text =
       "one of the variables needed for gradient computation has been modified by an inplace operation: [torch." +
       std::string(dtype_info(dtype).scalar_name) + "Tensor [" + shape + "]]";
-  if (!made_by.empty())
-    text += ", which is output " + std::to_string(output) + " of " + std::string(made_by) + ",";
+  if (!made_by.empty()) text += ", which is output " + std::to_string(output) + " of " + std::string(made_by) + ",";
   text += " is at version " + std::to_string(now) + "; expected version " + std::to_string(expected) +
           " instead. Hint: write to a clone() instead, or write before the value is used.";
   throw Error(ErrorKind::RuntimeError, text);

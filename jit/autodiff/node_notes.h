@@ -26,14 +26,14 @@ struct NodeNotes {
     std::string made_by;  // name of the step that made it; empty: a leaf or a constant
     uint32_t output = 0;
   };
-  std::string name;                    // empty: the node's own
+  std::string name;  // empty: the node's own
   bool has_next = false;
-  std::vector<TapeNode::Edge> next;    // of the function: where the gradients of its arguments go
+  std::vector<TapeNode::Edge> next;  // of the function: where the gradients of its arguments go
   std::vector<Check> checks;
   std::vector<std::shared_ptr<NodeHook>> hooks;
-  std::string trace;                   // anomaly mode: the places of the program that recorded the step
-  void* script_object = nullptr;       // the object that scripts see, while one lives
-  std::shared_ptr<void> metadata;      // what scripts have put there
+  std::string trace;               // anomaly mode: the places of the program that recorded the step
+  void* script_object = nullptr;   // the object that scripts see, while one lives
+  std::shared_ptr<void> metadata;  // what scripts have put there
 };
 
 NodeNotes& notes_of(TapeNode& node);

@@ -12,13 +12,13 @@ namespace tsc::jit {
 // One application of a rule. Ids are the builder's.
 struct GradientCall {
   OpBuilder& b;
-  std::span<const ValueId> operands;   // tensors
+  std::span<const ValueId> operands;  // tensors
   std::span<const ValueId> scalars;
   std::span<const ValueId> results;
   std::span<const ValueId> gradients;  // of the results; kNoValue: none
   const OpAttributes& attributes;
-  const bool* wanted;                  // for each operand: is its gradient asked for
-  ValueId* out;                        // for each operand: its gradient, or kNoValue
+  const bool* wanted;  // for each operand: is its gradient asked for
+  ValueId* out;        // for each operand: its gradient, or kNoValue
 
   ValueId g() const { return gradients[0]; }
   ValueId x() const { return operands[0]; }

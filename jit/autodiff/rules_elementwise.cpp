@@ -12,9 +12,7 @@ constexpr double kHalfSqrtPi = 0.886226925452758013649083741671;
 ValueId squared(Emit& e, ValueId x) { return e.mul(x, x); }
 
 // 1 / sqrt(1 - x^2), the slope of the arc sine.
-ValueId arc_slope(Emit& e, ValueId x) {
-  return e.op(Op::rsqrt, {e.sub(e.like(x, 1.0), squared(e, x))});
-}
+ValueId arc_slope(Emit& e, ValueId x) { return e.op(Op::rsqrt, {e.sub(e.like(x, 1.0), squared(e, x))}); }
 
 }  // namespace
 
@@ -168,8 +166,7 @@ void grad_pow(GradientCall& c) {
     c.out[0] = e.select(e.is_zero(y), e.zeros(x), e.mul(c.g(), e.mul(y, lower)));
   }
   if (c.wanted[1]) {
-    const ValueId flat =
-        e.op(Op::bitwise_and, {e.is_zero(x), e.op(Op::le, {e.zeros(y), y})});
+    const ValueId flat = e.op(Op::bitwise_and, {e.is_zero(x), e.op(Op::le, {e.zeros(y), y})});
     const ValueId slope = e.mul(c.r(), e.op(Op::log, {x}));
     c.out[1] = e.mul(c.g(), e.select(flat, e.zeros(x), slope));
   }
@@ -199,8 +196,7 @@ void grad_minimum(GradientCall& c) { extremum(c, false); }
 void grad_atan2(GradientCall& c) {
   Emit e(c.b);
   const ValueId radius = e.add(squared(e, c.x()), squared(e, c.y()));
-  const ValueId inverse =
-      e.select(e.is_zero(radius), e.zeros(radius), e.op(Op::reciprocal, {radius}));
+  const ValueId inverse = e.select(e.is_zero(radius), e.zeros(radius), e.op(Op::reciprocal, {radius}));
   if (c.wanted[0]) c.out[0] = e.mul(e.mul(c.g(), c.y()), inverse);
   if (c.wanted[1]) c.out[1] = e.mul(e.mul(c.g(), e.neg(c.x())), inverse);
 }

@@ -22,8 +22,7 @@ void grad_index_add(GradientCall& c) {
 void grad_scatter(GradientCall& c) {
   Emit e(c.b);
   const ValueId source = c.operands[2];
-  if (c.wanted[0])
-    c.out[0] = e.op(Op::scatter, {c.g(), c.y(), e.zeros(source)}, {}, c.attributes.axes);
+  if (c.wanted[0]) c.out[0] = e.op(Op::scatter, {c.g(), c.y(), e.zeros(source)}, {}, c.attributes.axes);
   if (c.wanted[2]) c.out[2] = e.op(Op::gather, {c.g(), c.y()}, {}, c.attributes.axes);
 }
 
@@ -33,9 +32,7 @@ void grad_scatter_add(GradientCall& c) {
   if (c.wanted[2]) c.out[2] = e.op(Op::gather, {c.g(), c.y()}, {}, c.attributes.axes);
 }
 
-void grad_sum(GradientCall& c) {
-  c.out[0] = Emit(c.b).expand_reduced(c.g(), c.x(), c.attributes.axes);
-}
+void grad_sum(GradientCall& c) { c.out[0] = Emit(c.b).expand_reduced(c.g(), c.x(), c.attributes.axes); }
 
 namespace {
 
@@ -117,9 +114,7 @@ void grad_reduced_extremum(GradientCall& c) {
   c.out[0] = e.mul(e.expand_reduced(share, c.x(), axes), mask);
 }
 
-void grad_cumsum(GradientCall& c) {
-  c.out[0] = Emit(c.b).reversed_cumsum(c.g(), c.attributes.axes[0]);
-}
+void grad_cumsum(GradientCall& c) { c.out[0] = Emit(c.b).reversed_cumsum(c.g(), c.attributes.axes[0]); }
 
 // Before the first zero: the sum of g * r over what follows, divided by x. At the first zero: the
 // same sum with the products that leave it out, up to the second. After it: every product holds a zero.
@@ -133,8 +128,7 @@ void grad_cumprod(GradientCall& c) {
   const ValueId first = e.op(Op::bitwise_and, {is_zero, one_so_far});
   const ValueId nothing = e.zeros(c.g()), one = e.like(c.x(), 1.0);
   const ValueId head = e.select(before, e.mul(c.g(), e.conj(c.r())), nothing);
-  const ValueId at_head =
-      e.div(e.reversed_cumsum(head, axis), e.conj(e.select(is_zero, one, c.x())));
+  const ValueId at_head = e.div(e.reversed_cumsum(head, axis), e.conj(e.select(is_zero, one, c.x())));
   const ValueId without = e.cumulate(Op::cumprod, e.select(first, one, c.x()), axis);
   const ValueId tail = e.select(one_so_far, e.mul(c.g(), e.conj(without)), nothing);
   const ValueId at_zero = e.select(first, e.reversed_cumsum(tail, axis), nothing);
@@ -192,10 +186,8 @@ void grad_convolve(GradientCall& c) {
     Values edges;
     for (int64_t i = 0; i < windowed; ++i) {
       turned = e.flip(turned, 3 + i);
-      const ValueId last =
-          e.scalar(ScalarOp::sub, c.b.size(c.y(), static_cast<int>(3 + i)), e.number(1));
-      edges.push_back(
-          e.scalar(ScalarOp::sub, e.scalar(ScalarOp::mul, last, dilations[i]), lows[i]));
+      const ValueId last = e.scalar(ScalarOp::sub, c.b.size(c.y(), static_cast<int>(3 + i)), e.number(1));
+      edges.push_back(e.scalar(ScalarOp::sub, e.scalar(ScalarOp::mul, last, dilations[i]), lows[i]));
     }
     c.out[0] = convolve(g, turned, {windowed_sizes(c.x()), gaps, dilations, strides, edges}, 0);
   }

@@ -10,8 +10,7 @@ ValueId Emit::cast(ValueId x, DType dtype) {
 }
 
 ValueId Emit::like(ValueId x, double value, DType dtype) {
-  const ValueId number =
-      is_floating(dtype) ? b.constant(value) : b.constant(static_cast<int64_t>(value));
+  const ValueId number = is_floating(dtype) ? b.constant(value) : b.constant(static_cast<int64_t>(value));
   return b.fill(number, sizes(x), dtype);
 }
 
@@ -76,9 +75,7 @@ ValueId Emit::expand_reduced(ValueId reduced, ValueId x, const Sizes& axes) {
   return op(Op::broadcast, {reshape(reduced, kept)}, full);
 }
 
-ValueId Emit::reversed_cumsum(ValueId x, int64_t axis) {
-  return flip(cumulate(Op::cumsum, flip(x, axis), axis), axis);
-}
+ValueId Emit::reversed_cumsum(ValueId x, int64_t axis) { return flip(cumulate(Op::cumsum, flip(x, axis), axis), axis); }
 
 ValueId Emit::positions(ValueId offset, const Values& sizes, const Values& strides) {
   if (sizes.empty()) return b.fill(offset, sizes, DType::I64);

@@ -82,8 +82,7 @@ class Emit {
   explicit Emit(OpBuilder& builder) : b(builder) {}
   OpBuilder& b;
 
-  ValueId op(Op op, std::initializer_list<ValueId> tensors, const Values& scalars = {},
-             Sizes axes = {}) {
+  ValueId op(Op op, std::initializer_list<ValueId> tensors, const Values& scalars = {}, Sizes axes = {}) {
     OpAttributes attributes;
     attributes.axes = std::move(axes);
     return b.op(op, std::span<const ValueId>(tensors.begin(), tensors.size()), scalars, attributes);

@@ -19,8 +19,7 @@ void grad_reshape(GradientCall& c) {
 
 void grad_permute(GradientCall& c) {
   Sizes inverse(c.attributes.axes.size());
-  for (size_t i = 0; i < inverse.size(); ++i)
-    inverse[c.attributes.axes[i]] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < inverse.size(); ++i) inverse[c.attributes.axes[i]] = static_cast<int64_t>(i);
   c.out[0] = Emit(c.b).permute(c.g(), inverse);
 }
 
@@ -67,8 +66,8 @@ void grad_diagonal(GradientCall& c) {
   const ValueId zero = e.number(0), diagonal = c.scalars[0];
   const ValueId right = e.scalar(ScalarOp::maximum, diagonal, zero);
   const ValueId down = e.scalar(ScalarOp::sub, right, diagonal);
-  const ValueId offset = e.scalar(ScalarOp::add, e.scalar(ScalarOp::mul, right, all[column]),
-                                  e.scalar(ScalarOp::mul, down, all[row]));
+  const ValueId offset =
+      e.scalar(ScalarOp::add, e.scalar(ScalarOp::mul, right, all[column]), e.scalar(ScalarOp::mul, down, all[row]));
   Values strides;
   for (int64_t axis = 0; axis < c.b.rank(c.x()); ++axis)
     if (axis != row && axis != column) strides.push_back(all[axis]);
@@ -98,8 +97,7 @@ void grad_pad(GradientCall& c) {
     c.out[0] = e.slice(c.g(), axis, low, c.b.size(c.x(), static_cast<int>(axis)));
   } else {
     const ValueId zero = e.number(0);
-    c.out[0] = e.pad(c.g(), axis, 0.0, e.scalar(ScalarOp::sub, zero, low),
-                     e.scalar(ScalarOp::sub, zero, high));
+    c.out[0] = e.pad(c.g(), axis, 0.0, e.scalar(ScalarOp::sub, zero, low), e.scalar(ScalarOp::sub, zero, high));
   }
 }
 

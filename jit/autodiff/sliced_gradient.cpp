@@ -45,12 +45,9 @@ ValueId plus_zero(RegionBuilder& builder, ValueId value) {
 bool SlicedGradient::take(RegionBuilder& builder, const SlicePart& part) {
   Emit e(builder);
   if (!parts_.empty() && part.axis != parts_[0].axis) return false;
-  if (parts_.empty() || builder.known_equal(end_of(e, parts_.back()), part.start))
-    parts_.push_back(part);
-  else if (builder.known_equal(end_of(e, part), parts_.front().start))
-    parts_.insert(parts_.begin(), part);
-  else
-    return false;
+  if (parts_.empty() || builder.known_equal(end_of(e, parts_.back()), part.start)) parts_.push_back(part);
+  else if (builder.known_equal(end_of(e, part), parts_.front().start)) parts_.insert(parts_.begin(), part);
+  else return false;
   return true;
 }
 

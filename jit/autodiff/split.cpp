@@ -18,9 +18,8 @@ class JointBuilder final : public RegionBuilder {
 
 class Splitter {
  public:
-  Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
-           const ValueSet& stops, const std::vector<bool>& present, const ValueSet* reachable,
-           bool add_up, const InspectedValues& inspected)
+  Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops,
+           const std::vector<bool>& present, const ValueSet* reachable, bool add_up, const InspectedValues& inspected)
       : reachable_(reachable), stops_(stops), joint_(forward.clone()) {
     auto& body = joint_.body.instructions;
     if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
@@ -54,7 +53,8 @@ class Splitter {
     for (size_t i = 0; i < body.size(); ++i)
       for (ValueId result : body[i].results) definition_[result] = i;
     for (size_t i = 0; i < first_backward_; ++i)
-      TSC_CHECK(body[i].results.size() == forward.body.instructions[i].results.size(), "split: a loop does not stack what its backward reads");
+      TSC_CHECK(body[i].results.size() == forward.body.instructions[i].results.size(),
+                "split: a loop does not stack what its backward reads");
   }
 
   SplitBackward run(const std::vector<ValueId>* keep) {
@@ -374,7 +374,8 @@ class Splitter {
     for (ValueId operand : made->operands) operands.push_back(scalar(operand));
     return copy_results(*made, std::move(operands), value);
   }
-  // What can be made stays so. What cannot is remembered for one question: sizes are chains of sums whose parts share parts.
+  // What can be made stays so. What cannot is remembered for one question: sizes are chains of sums whose parts share
+  // parts.
   bool makeable(ValueId value) {
     ValueSet refused;
     return is_makeable(value, refused);
@@ -400,7 +401,8 @@ class Splitter {
         continue;
       }
       const Instruction* made = definition(value);
-      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop), "split: a tensor is not available");
+      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop),
+                "split: a tensor is not available");
       bool ready = true;
       for_each_outer_use(*made, [&](ValueId operand) {
         if (!is_tensor(operand) || map_.count(operand)) return;
@@ -409,7 +411,8 @@ class Splitter {
       });
       if (!ready) continue;
       ValueList operands;
-      for (ValueId operand : made->operands) operands.push_back(is_tensor(operand) ? map_.at(operand) : scalar(operand));
+      for (ValueId operand : made->operands)
+        operands.push_back(is_tensor(operand) ? map_.at(operand) : scalar(operand));
       copy_results(*made, std::move(operands), value);
       pending.pop_back();
     }
@@ -434,13 +437,11 @@ class Splitter {
         constant.results.push_back(out_.add_value({ValueKind::Int, {}, {}}));
         numbers[*number] = constant.results[0];
       }
-      const ValueId first =
-          number ? numbers[*number] : classes.emplace(facts.representative(from), to).first->second;
+      const ValueId first = number ? numbers[*number] : classes.emplace(facts.representative(from), to).first->second;
       if (first != to) out_.assumptions.push_back({first, to});
     }
     auto& body = out_.body.instructions;
-    body.insert(body.begin(), std::make_move_iterator(constants.begin()),
-                std::make_move_iterator(constants.end()));
+    body.insert(body.begin(), std::make_move_iterator(constants.begin()), std::make_move_iterator(constants.end()));
   }
 
   // In the joint region's order, so that sums add up as there.
@@ -496,7 +497,8 @@ class Splitter {
 namespace {
 
 // The region with its backward behind it.
-Region joint_region(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops) {
+Region joint_region(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
+                    const ValueSet& stops) {
   Region joint = forward.clone();
   JointBuilder builder(joint);
   std::vector<GradientSeed> seeds;
@@ -507,12 +509,14 @@ Region joint_region(const Region& forward, std::span<const ValueId> outputs, std
 
 }  // namespace
 
-bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt, const ValueSet& stops) {
+bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
+                           const ValueSet& stops) {
   Region front = region.clone();
   front.body.instructions.resize(loop + 1);
   try {
     const Region joint = joint_region(front, results, wrt, stops);
-    for (size_t i = 0; results.size() > 1 && i < results.size(); ++i) joint_region(front, results.subspan(i, 1), wrt, stops);
+    for (size_t i = 0; results.size() > 1 && i < results.size(); ++i)
+      joint_region(front, results.subspan(i, 1), wrt, stops);
     const Instruction& grown = joint.body.instructions[loop];
     Instruction& instruction = region.body.instructions[loop];
     instruction.attributes = grown.attributes;
@@ -527,9 +531,8 @@ bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId>
   return true;
 }
 
-SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
-                             std::span<const ValueId> wrt, const ValueSet& stops,
-                             const std::vector<bool>& present, const std::vector<ValueId>* keep,
+SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
+                             const ValueSet& stops, const std::vector<bool>& present, const std::vector<ValueId>* keep,
                              const ValueSet* reachable, bool add_up, const InspectedValues& inspected) {
   return Splitter(forward, outputs, wrt, stops, present, reachable, add_up, inspected).run(keep);
 }

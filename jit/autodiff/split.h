@@ -16,10 +16,11 @@ struct SplitBackward {
   // Inputs: the saved values in order, then one gradient for each present output, then those of `taking`.
   // exit #0(the gradients of those wrt values that are connected)
   Region backward;
-  std::vector<ValueId> saved;           // values of the forward: tensors first, then scalars
+  std::vector<ValueId> saved;  // values of the forward: tensors first, then scalars
   std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
   std::vector<size_t> parts;   // instead, with `reachable`: for each of the exit's values, its wrt value
-  // The wrt values that loops contribute to: an input each, what has arrived there so far, which its only part goes on from.
+  // The wrt values that loops contribute to: an input each, what has arrived there so far, which its only part goes on
+  // from.
   std::vector<size_t> taking;
   std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
   // Places among `saved` of tensors that must be unwritten though the backward does not read them: what a library
@@ -38,14 +39,15 @@ struct SplitBackward {
 // values stay apart, in the order of the eager tape (see append_backward_parts); those of a subset of the
 // outputs are a subsequence of those of all. With `add_up` each wrt value has one, their sum. `inspected`, and wrt
 // values that are kNoValue: see there.
-SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
-                             std::span<const ValueId> wrt, const ValueSet& stops = {},
-                             const std::vector<bool>& present = {},
+SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
+                             const ValueSet& stops = {}, const std::vector<bool>& present = {},
                              const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr,
                              bool add_up = false, const InspectedValues& inspected = {});
 
-// Gives the loop that is instruction number `loop` the results that backwards will read, whichever of `results` gradients arrive at and
-// wherever they go. False: it is a loop that gradients cannot be computed through, and stays what it is.
-bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt, const ValueSet& stops);
+// Gives the loop that is instruction number `loop` the results that backwards will read, whichever of `results`
+// gradients arrive at and wherever they go. False: it is a loop that gradients cannot be computed through, and stays
+// what it is.
+bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
+                           const ValueSet& stops);
 
 }  // namespace tsc::jit

@@ -55,6 +55,7 @@ std::string camel_case(std::string_view name) {
 }
 
 // PyTorch's names of the steps that it records for these primitives.
+// clang-format off
 constexpr std::pair<Op, std::string_view> kNamesOfTheirOwn[] = {
     {Op::reshape, "ViewBackward0"},        {Op::broadcast, "ExpandBackward0"},
     {Op::sign, "SignBackward0"},         {Op::log1p, "Log1PBackward0"},
@@ -66,6 +67,7 @@ constexpr std::pair<Op, std::string_view> kNamesOfTheirOwn[] = {
     {Op::pad, "ConstantPadNdBackward0"},   {Op::pow, "PowBackward1"},
     {Op::save_for_backward, "AliasBackward0"}, {Op::quot, "DivBackward1"},
 };
+// clang-format on
 
 // Of every op, made once.
 const std::vector<std::string>& node_names() {
@@ -81,12 +83,9 @@ const std::vector<std::string>& node_names() {
 // A recorded primitive.
 class OpNode final : public TapeNode {
  public:
-  OpNode(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
-         const OpAttributes& attributes, std::span<const Tensor> results, TapeOrder order)
-      : TapeNode(order),
-        op_(op),
-        scalars_(scalars.begin(), scalars.end()),
-        attributes_(attributes) {
+  OpNode(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars, const OpAttributes& attributes,
+         std::span<const Tensor> results, TapeOrder order)
+      : TapeNode(order), op_(op), scalars_(scalars.begin(), scalars.end()), attributes_(attributes) {
     SmallVector<bool, 8> wanted;
     for (const TapeTensor& input : inputs) {
       const bool flows = input.needs_grad() && is_differentiable(input.tensor.dtype());
@@ -94,10 +93,8 @@ class OpNode final : public TapeNode {
       wanted.push_back(flows);
     }
     const uint8_t set = saved_set(op, wanted);
-    for (size_t i = 0; i < inputs.size(); ++i)
-      operands_.emplace_back(inputs[i].tensor, i < 3 && set >> i & 1);
-    for (size_t i = 0; i < results.size(); ++i)
-      results_.emplace_back(results[i], set >> (3 + i) & 1);
+    for (size_t i = 0; i < inputs.size(); ++i) operands_.emplace_back(inputs[i].tensor, i < 3 && set >> i & 1);
+    for (size_t i = 0; i < results.size(); ++i) results_.emplace_back(results[i], set >> (3 + i) & 1);
     saves_ = set != 0;
   }
 
@@ -120,8 +117,7 @@ class OpNode final : public TapeNode {
     SmallVector<bool, 8> wanted;
     for (const Edge& edge : edges) wanted.push_back(edge.wanted());
     std::vector<ValueId> out(operands.size(), kNoValue);
-    GradientCall call{builder,   operands,    scalars,       results,
-                      gradients, attributes_, wanted.data(), out.data()};
+    GradientCall call{builder, operands, scalars, results, gradients, attributes_, wanted.data(), out.data()};
     gradient_row(op_).rule(call);
     for (size_t i = 0; i < out.size(); ++i)
       if (wanted[i] && out[i] != kNoValue) input_gradients[i] = builder.tensor(out[i]);
@@ -136,7 +132,8 @@ class OpNode final : public TapeNode {
  private:
   ValueId add(EagerBuilder& builder, const SavedTensor& saved, TapeValue history,
               std::shared_ptr<LeafSink> leaf) const {
-    if (saved.packed) [[unlikely]] return builder.add({saved.packed->unpack(), std::move(history), std::move(leaf)});
+    if (saved.packed) [[unlikely]]
+      return builder.add({saved.packed->unpack(), std::move(history), std::move(leaf)});
     if (!saved.tensor.defined()) return builder.add_shape(saved.dtype, saved.sizes);
     const uint32_t now = saved.tensor.storage()->version;
     if (now != saved.version)
@@ -224,8 +221,7 @@ TapeNode::~TapeNode() {
 }
 
 TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
-                 const OpAttributes& attributes, std::span<const Tensor> results,
-                 const TapeOrder* order) {
+                 const OpAttributes& attributes, std::span<const Tensor> results, const TapeOrder* order) {
   if (!flows(op, inputs) || !is_differentiable(results[0].dtype())) return {};
   const TapeOrder place = order ? *order : TapeOrder{next_sequence(), 0};
   return {Ref<TapeNode>(new OpNode(op, inputs, scalars, attributes, results, place)), 0};

@@ -92,8 +92,8 @@ class TapeNode : public RefCounted {
   // What made an output: "MulBackward0".
   virtual std::string_view name(uint32_t output) const = 0;
   virtual uint32_t outputs() const = 0;
-  // Whether output `to` is computed from output `from` within the node. Then the gradient of `from` is whole only in the
-  // middle of backward().
+  // Whether output `to` is computed from output `from` within the node. Then the gradient of `from` is whole only in
+  // the middle of backward().
   virtual bool flows_within(uint32_t, uint32_t) const { return false; }
   // Whether an output is computed from the input of an edge.
   virtual bool comes_from(uint32_t, size_t) const { return true; }
@@ -153,8 +153,7 @@ TapeResults run_taped(Op op, std::span<const TapeTensor> inputs, std::span<const
 // Records a primitive whose results exist already (an in-place write seen as `store`, a view whose base
 // has a new version). Empty when no input needs a gradient. `order`: its place, if it is not here and now.
 TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
-                 const OpAttributes& attributes, std::span<const Tensor> results,
-                 const TapeOrder* order = nullptr);
+                 const OpAttributes& attributes, std::span<const Tensor> results, const TapeOrder* order = nullptr);
 
 bool is_in_row_order(const Tensor& tensor);
 // The gradient in row-major memory, which is how gradients are handed to scripts: how the computation left it there
@@ -173,9 +172,7 @@ void run_backward(std::span<const TapeTensor> roots, std::span<const TapeTensor>
                   const BackwardOptions& options);
 
 // torch.autograd.grad: the gradients of `inputs` (undefined where unconnected), leaves untouched.
-std::vector<TapeTensor> gradients_of(std::span<const TapeTensor> roots,
-                                     std::span<const TapeTensor> gradients,
-                                     std::span<const TapeTensor> inputs,
-                                     const BackwardOptions& options);
+std::vector<TapeTensor> gradients_of(std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients,
+                                     std::span<const TapeTensor> inputs, const BackwardOptions& options);
 
 }  // namespace tsc::jit

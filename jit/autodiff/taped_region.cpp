@@ -34,8 +34,7 @@ class TapedRun {
 
   std::vector<Scalar> numbers(const Instruction& instruction, size_t first) const {
     std::vector<Scalar> out;
-    for (size_t i = first; i < instruction.operands.size(); ++i)
-      out.push_back(scalars_[instruction.operands[i]]);
+    for (size_t i = first; i < instruction.operands.size(); ++i) out.push_back(scalars_[instruction.operands[i]]);
     return out;
   }
 
@@ -43,8 +42,7 @@ class TapedRun {
     switch (instruction.code) {
       case Code::Const: scalars_[instruction.results[0]] = instruction.number; return;
       case Code::Scalar:
-        scalars_[instruction.results[0]] =
-            eval_scalar(instruction.scalar_op, numbers(instruction, 0));
+        scalars_[instruction.results[0]] = eval_scalar(instruction.scalar_op, numbers(instruction, 0));
         return;
       case Code::Op: return apply(instruction);
       case Code::Loop: return run_loop(instruction);
@@ -101,8 +99,8 @@ class TapedRun {
     const size_t count = tensor_count(instruction);
     std::vector<TapeTensor> operands;
     for (size_t i = 0; i < count; ++i) operands.push_back(tensors_[instruction.operands[i]]);
-    TapeResults results = run_taped(instruction.op, operands, numbers(instruction, count),
-                                    instruction.attributes, true);
+    TapeResults results =
+        run_taped(instruction.op, operands, numbers(instruction, count), instruction.attributes, true);
     tensors_[instruction.results[0]] = std::move(results.first);
     if (instruction.results.size() > 1) tensors_[instruction.results[1]] = std::move(results.second);
   }

@@ -48,15 +48,13 @@ UnpackedArtifacts unpack_artifacts(std::string_view bytes) {
     if (!whole) break;
     CacheEntry entry;
     const std::string problem = unpack_entry(bytes.substr(0, size), &entry);
-    if (problem.empty())
-      found.entries.push_back(std::move(entry));
+    if (problem.empty()) found.entries.push_back(std::move(entry));
     else
-      found.problems.push_back("artifact " + std::to_string(i + 1) + " of " +
-                               std::to_string(count) + " cannot be used: " + problem);
+      found.problems.push_back("artifact " + std::to_string(i + 1) + " of " + std::to_string(count) +
+                               " cannot be used: " + problem);
     bytes.remove_prefix(size);
   }
-  if (!whole || !bytes.empty())
-    found.problems.push_back("the artifacts do not end where their header says");
+  if (!whole || !bytes.empty()) found.problems.push_back("the artifacts do not end where their header says");
   return found;
 }
 

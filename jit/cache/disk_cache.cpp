@@ -52,8 +52,7 @@ bool DiskCache::usable() {
   return !options_.folder.empty() && !refused_;
 }
 
-std::optional<CacheEntry> DiskCache::find(CacheEntry::Kind kind, const std::string& program,
-                                          Problem* problem) {
+std::optional<CacheEntry> DiskCache::find(CacheEntry::Kind kind, const std::string& program, Problem* problem) {
   *problem = open(false);
   if (!folder_.is_open()) return std::nullopt;
   const std::string name = entry_file_name(identity(), program, kind);
@@ -62,8 +61,7 @@ std::optional<CacheEntry> DiskCache::find(CacheEntry::Kind kind, const std::stri
   CacheEntry entry;
   if (bytes) *problem = unpack_entry(*bytes, &entry);
   const bool right = entry.kind == kind && entry.identity == identity() && entry.program == program;
-  if (problem->empty() && bytes && !right)
-    *problem = "it holds something else, or is for another machine";
+  if (problem->empty() && bytes && !right) *problem = "it holds something else, or is for another machine";
   if (!problem->empty()) *problem = name + " is not used: " + *problem;
   if (!bytes || !problem->empty()) return std::nullopt;
   if (std::time(nullptr) - used > kUseGranularity) folder_.touch(name);
@@ -135,8 +133,7 @@ uint64_t DiskCache::evict(uint64_t limit) {
     entries.push_back(std::move(file));
   }
   if (total <= limit) return total;
-  std::sort(entries.begin(), entries.end(),
-            [](const auto& a, const auto& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
   // A tenth more than needed, so that the next store does not evict again.
   for (const PrivateFolder::File& file : entries) {
     if (total <= limit - limit / 10) break;
@@ -153,8 +150,7 @@ std::vector<DiskCacheRow> DiskCache::list(Problem* problem) {
     if (!is_entry(file.name)) continue;
     DiskCacheRow row;
     row.file = file.name;
-    row.kind = is_entry(file.name, CacheEntry::Kind::Plan) ? CacheEntry::Kind::Plan
-                                                           : CacheEntry::Kind::Kernel;
+    row.kind = is_entry(file.name, CacheEntry::Kind::Plan) ? CacheEntry::Kind::Plan : CacheEntry::Kind::Kernel;
     row.bytes = file.bytes;
     row.used = file.used;
     CacheEntry entry;
@@ -162,19 +158,15 @@ std::vector<DiskCacheRow> DiskCache::list(Problem* problem) {
     const auto bytes = folder_.read(file.name, &row.problem, &unused);
     if (!bytes && row.problem.empty()) continue;  // gone meanwhile
     if (bytes) row.problem = unpack_entry(*bytes, &entry);
-    if (row.problem.empty() &&
-        file.name != entry_file_name(entry.identity, entry.program, entry.kind))
+    if (row.problem.empty() && file.name != entry_file_name(entry.identity, entry.program, entry.kind))
       row.problem = "it holds something else than its name says";
-    if (!row.problem.empty())
-      row.state = DiskCacheRow::State::Damaged;
-    else if (entry.identity != identity())
-      row.state = DiskCacheRow::State::Foreign;
+    if (!row.problem.empty()) row.state = DiskCacheRow::State::Damaged;
+    else if (entry.identity != identity()) row.state = DiskCacheRow::State::Foreign;
     row.made_from = entry.program.substr(0, entry.program.find('\n'));
     rows.push_back(std::move(row));
   }
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.used != b.used ? a.used > b.used : a.file < b.file;
-  });
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.used != b.used ? a.used > b.used : a.file < b.file; });
   return rows;
 }
 

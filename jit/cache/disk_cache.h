@@ -40,7 +40,7 @@ struct DiskCacheRow {
   int64_t used = 0;  // seconds since 1970
   State state = State::Usable;
   std::string made_from;  // the first line of its program
-  std::string problem;  // of a Damaged one
+  std::string problem;    // of a Damaged one
 };
 
 class DiskCache {
@@ -74,8 +74,7 @@ class DiskCache {
 
  private:
   Problem open(bool make);
-  std::optional<CacheEntry> find(CacheEntry::Kind kind, const std::string& program,
-                                 Problem* problem);
+  std::optional<CacheEntry> find(CacheEntry::Kind kind, const std::string& program, Problem* problem);
   void count_bytes(uint64_t added);
   // Removes the least recently used entries until the rest takes `goal` bytes; returns what is
   // left.

@@ -65,8 +65,8 @@ bool read_image(Reader& reader, CodeImage& image) {
 bool read_fields(std::string_view bytes, CacheEntry* entry) {
   Reader reader(bytes);
   if (!reader.text(&entry->identity) || !reader.text(&entry->program)) return false;
-  const bool whole = entry->kind == CacheEntry::Kind::Plan ? reader.text(&entry->plan)
-                                                           : read_image(reader, entry->image);
+  const bool whole =
+      entry->kind == CacheEntry::Kind::Plan ? reader.text(&entry->plan) : read_image(reader, entry->image);
   return whole && reader.at_end();
 }
 
@@ -98,18 +98,15 @@ std::string pack_entry(const CacheEntry& entry) {
 }
 
 std::string unpack_entry(std::string_view bytes, CacheEntry* entry) {
-  if (bytes.size() < kHeaderBytes)
-    return "it has " + std::to_string(bytes.size()) + " bytes, less than a header";
-  const auto* format =
-      std::find_if(std::begin(kFormats), std::end(kFormats),
-                   [&](const Format& known) { return bytes.starts_with(known.magic); });
+  if (bytes.size() < kHeaderBytes) return "it has " + std::to_string(bytes.size()) + " bytes, less than a header";
+  const auto* format = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                    [&](const Format& known) { return bytes.starts_with(known.magic); });
   if (format == std::end(kFormats)) return "it is no kernel or plan of this format";
   entry->kind = static_cast<CacheEntry::Kind>(format - kFormats);
   uint64_t words[3];
   std::memcpy(words, bytes.data() + kMagicBytes, sizeof words);
   if (words[0] != bytes.size())
-    return "it has " + std::to_string(bytes.size()) + " bytes, its header says " +
-           std::to_string(words[0]);
+    return "it has " + std::to_string(bytes.size()) + " bytes, its header says " + std::to_string(words[0]);
   const std::string_view fields = bytes.substr(kHeaderBytes);
   if (!(hash_bytes(fields) == Hash128{words[1], words[2]})) return "its checksum does not match";
   if (!read_fields(fields, entry)) return "its fields do not fill it";
@@ -118,8 +115,7 @@ std::string unpack_entry(std::string_view bytes, CacheEntry* entry) {
 
 std::string_view entry_suffix(CacheEntry::Kind kind) { return format_of(kind).suffix; }
 
-std::string entry_file_name(std::string_view identity, std::string_view program,
-                            CacheEntry::Kind kind) {
+std::string entry_file_name(std::string_view identity, std::string_view program, CacheEntry::Kind kind) {
   const Hash128 key = hash_bytes(std::string(identity) + '\0' + std::string(program));
   char name[48];
   std::snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key.high, key.low);

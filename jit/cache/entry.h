@@ -1,6 +1,7 @@
 #pragma once
 // One entry of the disk cache as bytes: what it was made from and by, a kernel's machine code or a region's
-// plan, a checksum. Must not know files, nor what a plan's bytes mean. Keeps: reading never trusts a length; every byte of an entry is checked.
+// plan, a checksum. Must not know files, nor what a plan's bytes mean. Keeps: reading never trusts a length; every byte
+// of an entry is checked.
 #include <string>
 #include <string_view>
 

@@ -114,13 +114,13 @@ Problem PrivateFolder::open_checked(bool make, int* found) const {
     *found = ::open(path_.c_str(), kFlags);
   }
   if (*found < 0) return system_problem("cannot open the folder '" + path_ + "'");
-  struct stat about {};
+  struct stat about{};
   if (fstat(*found, &about) == 0 && is_private(about)) return "";
   ::close(*found);
   *found = -1;
-  return about.st_uid != geteuid() ? "the folder '" + path_ + "' belongs to another user"
-                                   : "other users may write to the folder '" + path_ +
-                                         "' (chmod go-w would change that)";
+  return about.st_uid != geteuid()
+             ? "the folder '" + path_ + "' belongs to another user"
+             : "other users may write to the folder '" + path_ + "' (chmod go-w would change that)";
 }
 
 Problem PrivateFolder::open(const std::string& path, bool make) {
@@ -154,7 +154,7 @@ std::vector<PrivateFolder::File> PrivateFolder::list() const {
   }
   while (const dirent* found = readdir(folder)) {
     const std::string_view name = found->d_name;
-    struct stat about {};
+    struct stat about{};
     if (name == "." || name == "..") continue;
     if (fstatat(descriptor_, found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
     files.push_back({found->d_name, static_cast<uint64_t>(about.st_size), about.st_mtime});
@@ -163,17 +163,15 @@ std::vector<PrivateFolder::File> PrivateFolder::list() const {
   return files;
 }
 
-std::optional<std::string> PrivateFolder::read(const std::string& name, Problem* problem,
-                                               int64_t* used) const {
+std::optional<std::string> PrivateFolder::read(const std::string& name, Problem* problem, int64_t* used) const {
   problem->clear();
   // Neither a link to elsewhere nor a pipe that nobody feeds.
-  const int file =
-      openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const int file = openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) {
     if (errno != ENOENT) *problem = system_problem("cannot open it");
     return std::nullopt;
   }
-  struct stat about {};
+  struct stat about{};
   std::string bytes;
   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
     *problem = "it is no plain file";
@@ -191,10 +189,8 @@ std::optional<std::string> PrivateFolder::read(const std::string& name, Problem*
 }
 
 // Returns an error number, or 0.
-int PrivateFolder::write_temporary(const std::string& name, std::string_view bytes,
-                                   Problem* problem) const {
-  const int file = openat(descriptor_, name.c_str(),
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+int PrivateFolder::write_temporary(const std::string& name, std::string_view bytes, Problem* problem) const {
+  const int file = openat(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) {
     const int reason = errno;
     *problem = system_problem("cannot make a file");
@@ -220,11 +216,9 @@ PrivateFolder::Written PrivateFolder::write(const std::string& name, std::string
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string temporary = std::string(kTemporaryPrefix) + std::to_string(getpid()) + "-" +
-                                std::to_string(reinterpret_cast<uintptr_t>(this)) + "-" +
-                                std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
-  const auto rename = [&] {
-    return renameat(descriptor_, temporary.c_str(), descriptor_, name.c_str()) == 0;
-  };
+                                std::to_string(reinterpret_cast<uintptr_t>(this)) + "-" + std::to_string(now.tv_sec) +
+                                "." + std::to_string(now.tv_nsec);
+  const auto rename = [&] { return renameat(descriptor_, temporary.c_str(), descriptor_, name.c_str()) == 0; };
   constexpr int kAttempts = 3;  // whoever empties the folder does it once
   Written result;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -242,9 +236,7 @@ PrivateFolder::Written PrivateFolder::write(const std::string& name, std::string
   return result;
 }
 
-bool PrivateFolder::remove(const std::string& name) const {
-  return remove_from(descriptor_, name.c_str());
-}
+bool PrivateFolder::remove(const std::string& name) const { return remove_from(descriptor_, name.c_str()); }
 
 void PrivateFolder::touch(const std::string& name) const {
   utimensat(descriptor_, name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);

@@ -86,8 +86,7 @@ std::string processor_identity() {
 #endif
 
 std::string machine_code_identity() {
-  return std::string("tenscript kernel 1\ncode ") + code_version() + "\nprocessor " +
-         processor_identity() + "\n";
+  return std::string("tenscript kernel 1\ncode ") + code_version() + "\nprocessor " + processor_identity() + "\n";
 }
 
 }  // namespace tsc::jit

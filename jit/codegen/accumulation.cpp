@@ -77,8 +77,7 @@ Ir Accumulation::leave(const Lanes& lanes, DType to, Ir accumulator) const {
   if (!ordered_as_integers()) return convert(lanes, dtype(), to, accumulator);
   const int bits = input == DType::F64 ? 64 : 32;
   const DType number = input == DType::F64 ? DType::F64 : DType::F32;
-  Ir value =
-      lanes.b().CreateBitCast(flip_negative(lanes, bits, accumulator), lanes.value_type(number));
+  Ir value = lanes.b().CreateBitCast(flip_negative(lanes, bits, accumulator), lanes.value_type(number));
   return convert(lanes, number, to, value);
 }
 

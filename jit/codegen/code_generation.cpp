@@ -22,17 +22,15 @@ namespace {
 // brings.
 constexpr std::string_view kLeftOut[] = {
     // Find no work.
-    "early-tailduplication", "stack-coloring", "localstackalloc", "machinelicm", "tailduplication",
-    "shrink-wrap", "postra-machine-sink", "early-ifcvt", "stack-slot-coloring", "fentry-insert",
-    "xray-instrumentation", "patchable-function", "livedebugvalues", "stackmap-liveness",
-    "funclet-layout", "removeredundantdebugvalues", "lower-amx-intrinsics", "lower-amx-type",
-    "gc-lowering", "shadow-stack-gc-lowering", "expandvp", "post-inline-ee-instrument",
-    "indirectbr-expand", "callbrprepare", "safe-stack", "stack-protector", "x86argumentstackrebase",
-    "x86-slh", "x86-avoid-SFB", "tilepreconfig", "tileconfig", "lowertilecopy",
+    "early-tailduplication", "stack-coloring", "localstackalloc", "machinelicm", "tailduplication", "shrink-wrap",
+    "postra-machine-sink", "early-ifcvt", "stack-slot-coloring", "fentry-insert", "xray-instrumentation",
+    "patchable-function", "livedebugvalues", "stackmap-liveness", "funclet-layout", "removeredundantdebugvalues",
+    "lower-amx-intrinsics", "lower-amx-type", "gc-lowering", "shadow-stack-gc-lowering", "expandvp",
+    "post-inline-ee-instrument", "indirectbr-expand", "callbrprepare", "safe-stack", "stack-protector",
+    "x86argumentstackrebase", "x86-slh", "x86-avoid-SFB", "tilepreconfig", "tileconfig", "lowertilecopy",
     "regallocscoringpass", "x86-lvi-load", "x86-lvi-ret", "x86-seses", "x86-return-thunks",
-    "fixup-statepoint-caller-saved", "kcfi", "gc-analysis", "machine-sanmd", "stack-frame-layout",
-    "cfi-instr-inserter", "pseudo-probe-inserter", "init-undef", "atomic-expand",
-    "detect-dead-lanes",
+    "fixup-statepoint-caller-saved", "kcfi", "gc-analysis", "machine-sanmd", "stack-frame-layout", "cfi-instr-inserter",
+    "pseudo-probe-inserter", "init-undef", "atomic-expand", "detect-dead-lanes",
     // Order instructions: the order of the program is a good one, and processors have their own.
     "machine-scheduler", "post-RA-sched", "lrshrink",
     // Look for what we do not emit. (Common subexpressions are looked for: they share constants.)
@@ -40,9 +38,8 @@ constexpr std::string_view kLeftOut[] = {
     // Find next to nothing: a copy, a jump, an instruction that could stand later.
     "machine-cp", "branch-folder", "machine-sink", "x86-fixup-vector-constants",
     // Choose between forms that run alike here.
-    "x86-domain-reassignment", "x86-execution-domain-fix", "break-false-deps",
-    "x86-cmov-conversion", "x86-fixup-setcc", "x86-optimize-LEAs", "x86-cf-opt",
-    "x86-fixup-bw-insts", "x86-fixup-LEAs", "x86-fixup-inst-tuning"};
+    "x86-domain-reassignment", "x86-execution-domain-fix", "break-false-deps", "x86-cmov-conversion", "x86-fixup-setcc",
+    "x86-optimize-LEAs", "x86-cf-opt", "x86-fixup-bw-insts", "x86-fixup-LEAs", "x86-fixup-inst-tuning"};
 
 // Hands passes on, less those of the table.
 class PassSieve : public llvm::legacy::PassManagerBase {
@@ -51,8 +48,7 @@ class PassSieve : public llvm::legacy::PassManagerBase {
   void add(llvm::Pass* pass) override {
     const llvm::PassInfo* info = llvm::Pass::lookupPassInfo(pass->getPassID());
     const llvm::StringRef name = info ? info->getPassArgument() : llvm::StringRef();
-    if (std::find(std::begin(kLeftOut), std::end(kLeftOut), std::string_view(name)) ==
-        std::end(kLeftOut))
+    if (std::find(std::begin(kLeftOut), std::end(kLeftOut), std::string_view(name)) == std::end(kLeftOut))
       return passes_.add(pass);
     delete pass;
   }
@@ -63,9 +59,7 @@ class PassSieve : public llvm::legacy::PassManagerBase {
 
 }  // namespace
 
-void initialize_code_generation() {
-  llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
-}
+void initialize_code_generation() { llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry()); }
 
 // LLVM's own pipeline at its default level, less the passes over the IR: we emit loops and
 // addresses in their final form, so only the lowering passes of level None are wanted there. That
@@ -92,8 +86,7 @@ CodePipeline::CodePipeline(std::unique_ptr<llvm::TargetMachine> owned, llvm::Cod
   passes_.add(llvm::Pass::createPass(&llvm::FinalizeISelID));
   config->addMachinePasses();
   config->setInitialized();
-  failed = failed || machine.addAsmPrinter(passes_, stream_, nullptr, type,
-                                           information->getMMI().getContext());
+  failed = failed || machine.addAsmPrinter(passes_, stream_, nullptr, type, information->getMMI().getContext());
   passes_.add(llvm::createFreeMachineFunctionPass());
   TSC_CHECK(!failed, "LLVM cannot generate code for this target");
 }

@@ -51,11 +51,9 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
   emit_loop(b_, begin, end, 1, "finish", [&](Ir col) {
     const Point point{scalar_, col, end};
     for (const Reducer& reducer : reducers_) {
-      Ir place =
-          access_.element_pointer(reducer.how.dtype(), reducer.total, b_.CreateSub(col, begin));
+      Ir place = access_.element_pointer(reducer.how.dtype(), reducer.total, b_.CreateSub(col, begin));
       Ir total = access_.load_row(reducer.how.dtype(), place, point);
-      define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total),
-             true);
+      define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total), true);
     }
     emit_part(stage.row, point, false);
   });
@@ -65,8 +63,7 @@ void KernelEmitter::enter_column_row(Ir row, Ir begin) {
   access_.enter_row(row);
   Ir lane = b_.CreateAnd(row, b_.getInt64(kReductionLanes - 1));
   Ir offset = b_.CreateSub(b_.CreateMul(lane, b_.getInt64(kColumnBlock)), begin);
-  for (Reducer& reducer : reducers_)
-    reducer.row = access_.element_pointer(reducer.how.dtype(), reducer.lanes, offset);
+  for (Reducer& reducer : reducers_) reducer.row = access_.element_pointer(reducer.how.dtype(), reducer.lanes, offset);
 }
 
 // Blocks of accumulators are whole registers: what lies past the last column is computed and never
@@ -77,8 +74,8 @@ void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir is_first, Ir
   Ir end = b_.CreateMul(b_.CreateAdd(lanes, b_.getInt64(1)), b_.getInt64(kColumnBlock));
   Ir identity = wide_.in_memory(reducer.how.identity(wide_));
   const auto fill = [&](Ir i) {
-    access_.store_row(dtype, access_.element_pointer(dtype, reducer.total, i),
-                      Point{wide_, nullptr, nullptr}, identity);
+    access_.store_row(dtype, access_.element_pointer(dtype, reducer.total, i), Point{wide_, nullptr, nullptr},
+                      identity);
   };
   emit_loop(b_, begin, end, wide_.count(), "fill", fill, true);
 }

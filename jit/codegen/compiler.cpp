@@ -54,11 +54,9 @@ class PipelinePool {
 
 class LlvmCompiler : public KernelCompiler {
  public:
-  explicit LlvmCompiler(const KernelCompilerOptions& options)
-      : target_(cpu_target(options)), pipelines_(*target_) {}
+  explicit LlvmCompiler(const KernelCompilerOptions& options) : target_(cpu_target(options)), pipelines_(*target_) {}
 
-  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
-                                 std::span<const std::string> symbols,
+  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs, std::span<const std::string> symbols,
                                  CompileTimes* times) override;
   std::string emit(const KernelProgram& program, const std::string& stage) override;
   std::string target_description() const override { return target_->description(); }
@@ -71,9 +69,8 @@ class LlvmCompiler : public KernelCompiler {
   PipelinePool pipelines_;
 };
 
-void LlvmCompiler::build(const Target& target, llvm::Module& module,
-                         const llvm::TargetMachine& machine, const KernelProgram& program,
-                         const std::string& symbol) {
+void LlvmCompiler::build(const Target& target, llvm::Module& module, const llvm::TargetMachine& machine,
+                         const KernelProgram& program, const std::string& symbol) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
   verify(program);
@@ -81,8 +78,7 @@ void LlvmCompiler::build(const Target& target, llvm::Module& module,
 }
 
 std::vector<CodeImage> LlvmCompiler::compile(std::span<const KernelProgram* const> programs,
-                                             std::span<const std::string> symbols,
-                                             CompileTimes* times) {
+                                             std::span<const std::string> symbols, CompileTimes* times) {
   TSC_CHECK(programs.size() == symbols.size(), "one symbol a program");
   if (programs.empty()) return {};
   const auto start = Clock::now();
@@ -91,8 +87,7 @@ std::vector<CodeImage> LlvmCompiler::compile(std::span<const KernelProgram* cons
   double ir_ms = 0;
   {
     llvm::Module module(symbols[0], pipeline->context());
-    for (size_t i = 0; i < programs.size(); ++i)
-      build(*target_, module, pipeline->machine(), *programs[i], symbols[i]);
+    for (size_t i = 0; i < programs.size(); ++i) build(*target_, module, pipeline->machine(), *programs[i], symbols[i]);
     ir_ms = milliseconds_since(start);
     bytes = pipeline->run(module);
   }
@@ -100,15 +95,13 @@ std::vector<CodeImage> LlvmCompiler::compile(std::span<const KernelProgram* cons
   const double codegen_ms = milliseconds_since(start) - ir_ms;
 
   std::vector<CodeImage> images;
-  for (const std::string& symbol : symbols)
-    images.push_back(link_image({bytes.data(), bytes.size()}, symbol));
+  for (const std::string& symbol : symbols) images.push_back(link_image({bytes.data(), bytes.size()}, symbol));
   if (times) *times = {ir_ms, codegen_ms, milliseconds_since(start) - ir_ms - codegen_ms};
   return images;
 }
 
 std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& stage) {
-  TSC_CHECK(stage == "llvm" || stage == "asm" || stage == "ptx",
-            "no stage '" + stage + "': llvm, asm or ptx");
+  TSC_CHECK(stage == "llvm" || stage == "asm" || stage == "ptx", "no stage '" + stage + "': llvm, asm or ptx");
   const bool device = stage == "ptx";
   if (const std::string why = device ? grid_obstacle(program) : ""; !why.empty())
     return "// no device code for this kernel yet: " + why + "\n";
@@ -127,8 +120,8 @@ std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& 
     return text;
   }
   const auto type = llvm::CodeGenFileType::AssemblyFile;
-  auto bytes = device ? generate_code_fully(module, *machine, type)
-                      : CodePipeline(std::move(machine), type).run(module);
+  auto bytes =
+      device ? generate_code_fully(module, *machine, type) : CodePipeline(std::move(machine), type).run(module);
   return std::string(bytes.data(), bytes.size());
 }
 

@@ -17,15 +17,12 @@ inline llvm::BasicBlock* new_block(llvm::IRBuilder<>& b, const char* name) {
 // for (i64 i = begin; i < end; i += step) body(i); the builder ends up after the loop. A loop that
 // `runs` has at least one turn.
 template <class Body>
-void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, Ir step, const char* name, Body&& body,
-               bool runs = false) {
+void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, Ir step, const char* name, Body&& body, bool runs = false) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::BasicBlock* head = new_block(b, name);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(b.getContext(), "end");
-  if (runs)
-    b.CreateBr(head);
-  else
-    b.CreateCondBr(b.CreateICmpSLT(begin, end), head, after);
+  if (runs) b.CreateBr(head);
+  else b.CreateCondBr(b.CreateICmpSLT(begin, end), head, after);
   b.SetInsertPoint(head);
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
   i->addIncoming(begin, before);
@@ -38,8 +35,7 @@ void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, Ir step, const char* name
 }
 
 template <class Body>
-void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name, Body&& body,
-               bool runs = false) {
+void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name, Body&& body, bool runs = false) {
   emit_loop(b, begin, end, b.getInt64(static_cast<uint64_t>(step)), name, body, runs);
 }
 

@@ -67,10 +67,9 @@ class CpuTarget : public Target {
 
  private:
   void find_traits() {
-    std::unique_ptr<llvm::MCSubtargetInfo> info(
-        target_->createMCSubtargetInfo(triple_, cpu_, features_));
-    const bool avx512 = has(*info, "avx512f") && has(*info, "avx512bw") && has(*info, "avx512vl") &&
-                        has(*info, "avx512dq");
+    std::unique_ptr<llvm::MCSubtargetInfo> info(target_->createMCSubtargetInfo(triple_, cpu_, features_));
+    const bool avx512 =
+        has(*info, "avx512f") && has(*info, "avx512bw") && has(*info, "avx512vl") && has(*info, "avx512dq");
     vector_bits_ = avx512 ? 512 : has(*info, "avx2") ? 256 : 128;
     traits_.lanes = vector_bits_ / 32;
     traits_.masked_memory = avx512;
@@ -81,8 +80,7 @@ class CpuTarget : public Target {
   }
   static bool has(const llvm::MCSubtargetInfo& info, const char* feature) {
     for (const llvm::SubtargetFeatureKV& known : info.getAllProcessorFeatures())
-      if (llvm::StringRef(known.Key) == feature)
-        return info.checkFeatures(std::string("+") + feature);
+      if (llvm::StringRef(known.Key) == feature) return info.checkFeatures(std::string("+") + feature);
     return false;
   }
 

@@ -16,13 +16,10 @@ std::string grid_obstacle(const KernelProgram& program) {
 }
 
 void KernelEmitter::emit_grid() {
-  auto special = [&](llvm::Intrinsic::ID id) {
-    return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty());
-  };
+  auto special = [&](llvm::Intrinsic::ID id) { return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty()); };
   Ir block_size = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
-  Ir first =
-      b_.CreateAdd(b_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), block_size),
-                   special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+  Ir first = b_.CreateAdd(b_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), block_size),
+                          special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
   Ir threads = b_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x), block_size);
   const NestStage& stage = program_.stages[0];
   emit_loop(b_, first, b_.CreateMul(rows_, cols_), threads, "element", [&](Ir element) {

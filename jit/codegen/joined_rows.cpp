@@ -1,6 +1,6 @@
-// Row programs at two rows at once. Stores past the caches leave a core slower than it computes, so a last stage of nothing
-// but such stores would wait for memory while the stages in front of it compute without storing. Here the last stage of
-// a row runs beside the stage in front of it of the next row, on scratch rows and values of its own.
+// Row programs at two rows at once. Stores past the caches leave a core slower than it computes, so a last stage of
+// nothing but such stores would wait for memory while the stages in front of it compute without storing. Here the last
+// stage of a row runs beside the stage in front of it of the next row, on scratch rows and values of its own.
 #include <algorithm>
 #include <utility>
 
@@ -9,9 +9,9 @@
 
 namespace tsc::jit {
 
-// There is one turn more than rows: the last stage of the first turn stores meaningless values to the first row, which the
-// second turn overwrites, and the last turn computes the last row's first stages again. So a row's inputs must be there
-// until the end: no output is one of them.
+// There is one turn more than rows: the last stage of the first turn stores meaningless values to the first row, which
+// the second turn overwrites, and the last turn computes the last row's first stages again. So a row's inputs must be
+// there until the end: no output is one of them.
 bool KernelEmitter::joins_rows() {
   if (!traits_.masked_memory || !traits_.streams || !program_.two_rows) return false;
   for (const Operand& operand : program_.operands)
@@ -63,7 +63,8 @@ void KernelEmitter::emit_joined_rows() {
   joined_scratch_ = scratch_base_ = scratch_rows_;
   const std::vector<const NestInstruction*> handed = handed_over();
   std::vector<Ir> values;
-  for (const NestInstruction* in : handed) values.push_back(llvm::Constant::getNullValue(scalar_.value_type(in->dtype)));
+  for (const NestInstruction* in : handed)
+    values.push_back(llvm::Constant::getNullValue(scalar_.value_type(in->dtype)));
   std::vector<Ir*> carried;
   for (Ir& value : values) carried.push_back(&value);
   Ir zero = b_.getInt64(0), one = b_.getInt64(1);

@@ -8,17 +8,9 @@
 #include "runtime/base/error.h"
 
 namespace tsc::jit {
-KernelEmitter::KernelEmitter(llvm::Module& module, const KernelProgram& program,
-                             const VectorTraits& traits)
-    : module_(module),
-      program_(program),
-      traits_(traits),
-      b_(module.getContext()),
-      access_(b_, program, traits),
-      wide_(b_, traits.lanes),
-      scalar_(b_, 1),
-      bindings_(program.values),
-      uniform_(program.values, false) {}
+KernelEmitter::KernelEmitter(llvm::Module& module, const KernelProgram& program, const VectorTraits& traits)
+    : module_(module), program_(program), traits_(traits), b_(module.getContext()), access_(b_, program, traits),
+      wide_(b_, traits.lanes), scalar_(b_, 1), bindings_(program.values), uniform_(program.values, false) {}
 
 llvm::Function* KernelEmitter::emit(const std::string& symbol) {
   open_function(symbol);
@@ -26,12 +18,9 @@ llvm::Function* KernelEmitter::emit(const std::string& symbol) {
   prepare_scratch();
   emit_uniform_values();
   if (traits_.masked_memory) lane_numbers_ = wide_.in_memory(wide_.iota(32));
-  if (traits_.grid)
-    emit_grid();
-  else if (program_.kind == KernelProgram::Kind::Row)
-    emit_rows();
-  else
-    emit_column_program();
+  if (traits_.grid) emit_grid();
+  else if (program_.kind == KernelProgram::Kind::Row) emit_rows();
+  else emit_column_program();
   access_.leave();
   b_.CreateRetVoid();
   return function_;
@@ -41,8 +30,7 @@ llvm::Function* KernelEmitter::emit(const std::string& symbol) {
 void KernelEmitter::open_function(const std::string& symbol) {
   llvm::Type* pointer = b_.getPtrTy();
   llvm::Type* integer = b_.getInt64Ty();
-  auto* type =
-      llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, integer, integer, pointer}, false);
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, integer, integer, pointer}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
   function_->setDoesNotThrow();
   parameters_ = function_->getArg(1);
@@ -117,8 +105,7 @@ Ir KernelEmitter::in_lanes(NestValue value, const Lanes& lanes) {
   if (binding.lanes || lanes.count() == 1) return binding.value;
   if (is_floating(binding.dtype) && llvm::isa<llvm::Constant>(binding.value))
     return lanes.in_memory(lanes.splat(binding.value));
-  return binding.splat && lanes.count() == wide_.count() ? binding.splat
-                                                         : lanes.splat(binding.value);
+  return binding.splat && lanes.count() == wide_.count() ? binding.splat : lanes.splat(binding.value);
 }
 
 bool KernelEmitter::any_lanes(const NestInstruction& in) const {
@@ -145,9 +132,8 @@ Ir KernelEmitter::constant(const NestInstruction& in) {
     return apply_op(scalar_, Op::cast, DType::F64, in.dtype, {&exact, 1});
   }
   if (in.dtype == DType::Bool) return b_.getInt1(number.i != 0);
-  return llvm::ConstantInt::get(
-      scalar_.value_type(in.dtype),
-      llvm::APInt(64, static_cast<uint64_t>(number.i)).trunc(memory_bytes(in.dtype) * 8));
+  return llvm::ConstantInt::get(scalar_.value_type(in.dtype),
+                                llvm::APInt(64, static_cast<uint64_t>(number.i)).trunc(memory_bytes(in.dtype) * 8));
 }
 
 Ir KernelEmitter::parameter(const NestInstruction& in) {
@@ -157,8 +143,7 @@ Ir KernelEmitter::parameter(const NestInstruction& in) {
 
 // ---- instructions ----
 
-void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Point& point,
-                              bool per_row) {
+void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Point& point, bool per_row) {
   if (!per_row)
     for (uint32_t slot : next_rows_) access_.ask_for_next_row(slot, point);
   emit_instructions(part, point, per_row);
@@ -177,33 +162,19 @@ void KernelEmitter::flush_stores() {
 void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& point, bool per_row) {
   const Lanes& lanes = point.lanes;
   switch (in.code) {
-    case NestCode::Load:
-      emit_load(in, point);
-      break;
+    case NestCode::Load: emit_load(in, point); break;
     case NestCode::Store:
       stores_.push_back([this, &in, point, per_row] {
         if (per_row) access_.store_broadcast(in.slot, bindings_[in.inputs[0]].value);
         else access_.store(in.slot, point, in_lanes(in.inputs[0], point.lanes));
       });
       break;
-    case NestCode::Constant:
-      define(in, constant(in), false);
-      break;
-    case NestCode::Parameter:
-      define(in, parameter(in), false);
-      break;
-    case NestCode::Apply:
-      emit_apply(in, point);
-      break;
-    case NestCode::Philox:
-      emit_random(in, point);
-      break;
-    case NestCode::Reduce:
-      accumulate(in, point);
-      break;
-    case NestCode::Accumulate:
-      accumulate_row(in, point);
-      break;
+    case NestCode::Constant: define(in, constant(in), false); break;
+    case NestCode::Parameter: define(in, parameter(in), false); break;
+    case NestCode::Apply: emit_apply(in, point); break;
+    case NestCode::Philox: emit_random(in, point); break;
+    case NestCode::Reduce: accumulate(in, point); break;
+    case NestCode::Accumulate: accumulate_row(in, point); break;
     case NestCode::ScratchStore: {
       const DType dtype = program_.scratch[in.slot];
       stores_.push_back([this, &in, point, dtype] {
@@ -222,8 +193,7 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
 
 void KernelEmitter::emit_load(const NestInstruction& in, const Point& point) {
   const Operand& operand = program_.operands[in.slot];
-  if (operand.access == Access::Broadcast)
-    return define(in, access_.load_broadcast(in.slot), false);
+  if (operand.access == Access::Broadcast) return define(in, access_.load_broadcast(in.slot), false);
   define(in, access_.load(in.slot, point), true);
   if (operand.kind == Operand::Kind::Index && operand.access == Access::Contiguous)
     bindings_[in.result].first = b_.CreateAdd(access_.load_broadcast(in.slot), point.col);
@@ -233,8 +203,7 @@ void KernelEmitter::emit_random(const NestInstruction& in, const Point& point) {
   const bool lanes = any_lanes(in);
   const Lanes& used = lanes ? point.lanes : scalar_;
   Ir seed = bindings_[in.inputs[0]].value, offset = bindings_[in.inputs[1]].value;
-  if (Ir first = bindings_[in.inputs[2]].first;
-      lanes && first && shares_philox_blocks(used, in.dtype)) {
+  if (Ir first = bindings_[in.inputs[2]].first; lanes && first && shares_philox_blocks(used, in.dtype)) {
     if (!philox_words_) philox_words_ = stack_array(DType::I32, 2 * used.count());
     return define(in, emit_philox_run(used, in.dtype, seed, offset, first, philox_words_), true);
   }
@@ -263,8 +232,7 @@ KernelEmitter::Reducer& KernelEmitter::reducer_of(const NestInstruction& in) {
 
 Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point) {
   const DType dtype = reducer.how.dtype();
-  if (program_.kind == KernelProgram::Kind::Column)
-    return access_.element_pointer(dtype, reducer.row, point.col);
+  if (program_.kind == KernelProgram::Kind::Column) return access_.element_pointer(dtype, reducer.row, point.col);
   Ir lane = b_.CreateAnd(point.col, b_.getInt64(kReductionLanes - 1));
   return access_.element_pointer(dtype, reducer.lanes, lane);
 }
@@ -305,8 +273,7 @@ void KernelEmitter::accumulate_row(const NestInstruction& in, const Point& point
 Ir KernelEmitter::stack_array(DType dtype, int64_t count) {
   llvm::BasicBlock& entry = function_->getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.begin());
-  auto* type =
-      llvm::ArrayType::get(scalar_.scalar_memory_type(dtype), static_cast<uint64_t>(count));
+  auto* type = llvm::ArrayType::get(scalar_.scalar_memory_type(dtype), static_cast<uint64_t>(count));
   llvm::AllocaInst* memory = at_entry.CreateAlloca(type);
   memory->setAlignment(llvm::Align(64));
   return memory;
@@ -320,7 +287,8 @@ void KernelEmitter::collect_reducers(const NestStage& stage) {
     DType input = bindings_[in.inputs[0]].dtype;
     for (const NestInstruction& other : stage.element)
       if (defines_value(other) && other.result == in.inputs[0]) input = other.dtype;
-    reducers_.push_back({&in, {in.reduction, input, is_softmax_maximum(program_, in)}, nullptr, nullptr, nullptr, {}, 0});
+    reducers_.push_back(
+        {&in, {in.reduction, input, is_softmax_maximum(program_, in)}, nullptr, nullptr, nullptr, {}, 0});
   }
 }
 

@@ -133,8 +133,8 @@ class KernelEmitter {
   std::vector<Ir> scratch_rows_;
   Ir scratch_end_ = nullptr;  // bytes of the scratch rows
   std::vector<Reducer> reducers_;
-  Ir lane_numbers_ = nullptr;        // 0, 1, 2, ... where masks are made of them
-  Ir philox_words_ = nullptr;        // memory of emit_philox_run
+  Ir lane_numbers_ = nullptr;  // 0, 1, 2, ... where masks are made of them
+  Ir philox_words_ = nullptr;  // memory of emit_philox_run
   // Those of the part at hand, which stand at its end. The processor compares the lower twelve bits of addresses, which
   // large tensors share: a load behind a store to another tensor would wait for it.
   std::vector<std::function<void()>> stores_;

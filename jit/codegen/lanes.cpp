@@ -15,14 +15,10 @@ llvm::Type* Lanes::of(llvm::Type* scalar) const {
 
 llvm::Type* Lanes::scalar_value_type(DType dtype) const {
   switch (category_of(dtype)) {
-    case Category::Bool:
-      return builder_.getInt1Ty();
-    case Category::Integer:
-      return builder_.getIntNTy(static_cast<unsigned>(dtype_info(dtype).bits));
-    case Category::Float:
-      return dtype == DType::F64 ? builder_.getDoubleTy() : builder_.getFloatTy();
-    case Category::Complex:
-      break;
+    case Category::Bool: return builder_.getInt1Ty();
+    case Category::Integer: return builder_.getIntNTy(static_cast<unsigned>(dtype_info(dtype).bits));
+    case Category::Float: return dtype == DType::F64 ? builder_.getDoubleTy() : builder_.getFloatTy();
+    case Category::Complex: break;
   }
   TSC_CHECK(false, "no values of that dtype in kernels");
 }
@@ -38,9 +34,7 @@ Ir Lanes::splat(Ir scalar) const {
   return builder_.CreateVectorSplat(static_cast<unsigned>(count_), scalar);
 }
 
-Ir Lanes::integer(int bits, int64_t value) const {
-  return llvm::ConstantInt::getSigned(integer_type(bits), value);
-}
+Ir Lanes::integer(int bits, int64_t value) const { return llvm::ConstantInt::getSigned(integer_type(bits), value); }
 
 Ir Lanes::number(DType dtype, double value) const {
   if (dtype == DType::F64) return llvm::ConstantFP::get(value_type(dtype), value);
@@ -58,21 +52,18 @@ Ir Lanes::iota(int bits) const {
 
 Ir Lanes::in_memory(Ir value) const {
   auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  if (count_ == 1 || !constant || constant->isNullValue() || constant->isAllOnesValue())
-    return value;
+  if (count_ == 1 || !constant || constant->isNullValue() || constant->isAllOnesValue()) return value;
   llvm::Module& module = *builder_.GetInsertBlock()->getModule();
   llvm::GlobalVariable* place = nullptr;
   for (llvm::GlobalVariable& known : module.globals())
     if (known.getInitializer() == constant) place = &known;
   if (!place) {
-    place = new llvm::GlobalVariable(module, constant->getType(), true,
-                                     llvm::GlobalValue::PrivateLinkage, constant);
+    place = new llvm::GlobalVariable(module, constant->getType(), true, llvm::GlobalValue::PrivateLinkage, constant);
     place->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     place->setAlignment(llvm::Align(64));
   }
   llvm::LoadInst* load = builder_.CreateAlignedLoad(constant->getType(), place, llvm::Align(64));
-  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                    llvm::MDNode::get(builder_.getContext(), {}));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(builder_.getContext(), {}));
   return load;
 }
 

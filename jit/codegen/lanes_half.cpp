@@ -7,15 +7,13 @@
 namespace tsc::jit {
 
 bool Lanes::converts_f16() const {
-  const llvm::Attribute features =
-      builder_.GetInsertBlock()->getParent()->getFnAttribute("target-features");
+  const llvm::Attribute features = builder_.GetInsertBlock()->getParent()->getFnAttribute("target-features");
   return features.isStringAttribute() && features.getValueAsString().contains("+f16c");
 }
 
 Ir Lanes::f16_from_memory(Ir raw) const {
   llvm::IRBuilder<>& b = builder_;
-  if (converts_f16())
-    return b.CreateFPExt(b.CreateBitCast(raw, of(b.getHalfTy())), value_type(DType::F32));
+  if (converts_f16()) return b.CreateFPExt(b.CreateBitCast(raw, of(b.getHalfTy())), value_type(DType::F32));
   Ir wide = b.CreateZExt(raw, integer_type(32));
   Ir sign = b.CreateShl(b.CreateAnd(wide, integer(32, 0x8000)), integer(32, 16));
   Ir magnitude = b.CreateAnd(wide, integer(32, 0x7FFF));
@@ -23,16 +21,15 @@ Ir Lanes::f16_from_memory(Ir raw) const {
   Ir bias = b.CreateSelect(special, integer(32, int64_t{224} << 23), integer(32, int64_t{112} << 23));
   Ir normal = b.CreateAdd(b.CreateShl(magnitude, integer(32, 13)), bias);
   Ir small = b.CreateFMul(b.CreateSIToFP(magnitude, value_type(DType::F32)), number(DType::F32, 0x1p-24));
-  Ir chosen = b.CreateSelect(b.CreateICmpULT(magnitude, integer(32, 0x400)),
-                             b.CreateBitCast(small, integer_type(32)), normal);
+  Ir chosen =
+      b.CreateSelect(b.CreateICmpULT(magnitude, integer(32, 0x400)), b.CreateBitCast(small, integer_type(32)), normal);
   return b.CreateBitCast(b.CreateOr(chosen, sign), value_type(DType::F32));
 }
 
 // The value is one that a float16 can represent.
 Ir Lanes::f16_to_memory(Ir value) const {
   llvm::IRBuilder<>& b = builder_;
-  if (converts_f16())
-    return b.CreateBitCast(b.CreateFPTrunc(value, of(b.getHalfTy())), integer_type(16));
+  if (converts_f16()) return b.CreateBitCast(b.CreateFPTrunc(value, of(b.getHalfTy())), integer_type(16));
   Ir bits = b.CreateBitCast(value, integer_type(32));
   Ir sign = b.CreateAnd(b.CreateLShr(bits, integer(32, 16)), integer(32, 0x8000));
   Ir magnitude = b.CreateAnd(bits, integer(32, 0x7FFFFFFF));

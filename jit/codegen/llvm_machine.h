@@ -59,9 +59,7 @@ class LlvmMachine {
   I int_xor(I a, I c) { return b_.CreateXor(a, c); }
   I shift_left(I a, int count) { return b_.CreateShl(a, lanes_.integer(kBits, count)); }
   I shift_right_logical(I a, int count) { return b_.CreateLShr(a, lanes_.integer(kBits, count)); }
-  I shift_right_arithmetic(I a, int count) {
-    return b_.CreateAShr(a, lanes_.integer(kBits, count));
-  }
+  I shift_right_arithmetic(I a, int count) { return b_.CreateAShr(a, lanes_.integer(kBits, count)); }
 
   // Sixteen floats are one 512-bit register, and that unit scales in one instruction.
   bool scales_zero_by_any() const { return !kIsDouble && lanes_.count() == 16; }
@@ -87,8 +85,7 @@ class LlvmMachine {
     b_.CreateCondBr(any, block, after);
     b_.SetInsertPoint(block);
     std::array<Ir, sizeof...(Fast)> quick{fast...}, slow_values = slow();
-    for (size_t i = 0; i < quick.size(); ++i)
-      slow_values[i] = b_.CreateSelect(where, slow_values[i], quick[i]);
+    for (size_t i = 0; i < quick.size(); ++i) slow_values[i] = b_.CreateSelect(where, slow_values[i], quick[i]);
     llvm::BasicBlock* slow_end = b_.GetInsertBlock();
     b_.CreateBr(after);
     b_.SetInsertPoint(after);

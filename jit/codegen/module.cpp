@@ -5,11 +5,11 @@
 #include "jit/cache/identity.h"
 #include "jit/codegen/compiler.h"
 
-extern "C" [[gnu::visibility("default")]] tsc::jit::KernelCompiler* tsc_create_kernel_compiler(
-    const char* version, std::string* error) {
+extern "C" [[gnu::visibility("default")]] tsc::jit::KernelCompiler* tsc_create_kernel_compiler(const char* version,
+                                                                                               std::string* error) {
   if (std::strcmp(version, tsc::jit::code_version()) != 0) {
-    *error = std::string("libtenscript_llvm is of another build (it has ") +
-             tsc::jit::code_version() + ", wanted is " + version + ")";
+    *error = std::string("libtenscript_llvm is of another build (it has ") + tsc::jit::code_version() + ", wanted is " +
+             version + ")";
     return nullptr;
   }
   try {

@@ -9,9 +9,9 @@
 namespace tsc::jit {
 namespace {
 
-#define TSC_EMIT(name)                                                          \
-  Ir emit_##name([[maybe_unused]] const Lanes& l, [[maybe_unused]] DType dtype, \
-                 [[maybe_unused]] Ir x, [[maybe_unused]] Ir y, [[maybe_unused]] Ir z)
+#define TSC_EMIT(name)                                                                                 \
+  Ir emit_##name([[maybe_unused]] const Lanes& l, [[maybe_unused]] DType dtype, [[maybe_unused]] Ir x, \
+                 [[maybe_unused]] Ir y, [[maybe_unused]] Ir z)
 
 Ir zero(const Lanes&, Ir like) { return llvm::Constant::getNullValue(like->getType()); }
 int bits_of(Ir value) { return static_cast<int>(value->getType()->getScalarSizeInBits()); }
@@ -31,8 +31,7 @@ TSC_EMIT(sign) {
     return b.CreateSelect(b.CreateFCmpOGT(x, zero(l, x)), l.number(dtype, 1), negative);
   }
   const int bits = bits_of(x);
-  if (is_unsigned_dtype(dtype))
-    return b.CreateSelect(b.CreateICmpNE(x, zero(l, x)), l.integer(bits, 1), x);
+  if (is_unsigned_dtype(dtype)) return b.CreateSelect(b.CreateICmpNE(x, zero(l, x)), l.integer(bits, 1), x);
   Ir negative = b.CreateSelect(b.CreateICmpSLT(x, zero(l, x)), l.integer(bits, -1), x);
   return b.CreateSelect(b.CreateICmpSGT(x, zero(l, x)), l.integer(bits, 1), negative);
 }
@@ -42,8 +41,7 @@ TSC_EMIT(trunc) { return l.call(llvm::Intrinsic::trunc, {x}); }
 TSC_EMIT(round) { return l.call(llvm::Intrinsic::rint, {x}); }
 TSC_EMIT(sqrt) { return l.call(llvm::Intrinsic::sqrt, {x}); }
 TSC_EMIT(logical_not) {
-  return is_floating(dtype) ? l.b().CreateFCmpOEQ(x, zero(l, x))
-                            : l.b().CreateICmpEQ(x, zero(l, x));
+  return is_floating(dtype) ? l.b().CreateFCmpOEQ(x, zero(l, x)) : l.b().CreateICmpEQ(x, zero(l, x));
 }
 TSC_EMIT(bitwise_not) { return l.b().CreateNot(x); }
 TSC_EMIT(conj) { return x; }  // of real numbers
@@ -61,9 +59,7 @@ TSC_EMIT(mul) {
 }
 TSC_EMIT(div) { return l.b().CreateFDiv(x, y); }
 
-void floats_only(DType dtype) {
-  TSC_CHECK(is_floating(dtype), "an integer op that can raise stays out of kernels");
-}
+void floats_only(DType dtype) { TSC_CHECK(is_floating(dtype), "an integer op that can raise stays out of kernels"); }
 TSC_EMIT(quot) {
   floats_only(dtype);
   return l.call(llvm::Intrinsic::trunc, {l.b().CreateFDiv(x, y)});
@@ -180,17 +176,15 @@ TSC_EMIT(select) { return l.b().CreateSelect(x, y, z); }
 TSC_EMIT(fma) { return l.call(llvm::Intrinsic::fma, {x, y, z}); }
 #undef TSC_EMIT
 
-#define TSC_ROW(name) \
-  { Op::name, emit_##name }
+#define TSC_ROW(name) {Op::name, emit_##name}
 constexpr OpEmitter kPlainEmitters[] = {
-    TSC_ROW(neg),         TSC_ROW(abs),         TSC_ROW(sign),        TSC_ROW(floor),
-    TSC_ROW(ceil),        TSC_ROW(trunc),       TSC_ROW(round),       TSC_ROW(sqrt),
-    TSC_ROW(logical_not), TSC_ROW(bitwise_not), TSC_ROW(add),         TSC_ROW(sub),
-    TSC_ROW(mul),         TSC_ROW(div),         TSC_ROW(quot),        TSC_ROW(rem),
-    TSC_ROW(floor_div),   TSC_ROW(remainder),   TSC_ROW(maximum),     TSC_ROW(minimum),
-    TSC_ROW(bitwise_and), TSC_ROW(bitwise_or),  TSC_ROW(bitwise_xor), TSC_ROW(shift_left),
-    TSC_ROW(shift_right), TSC_ROW(eq),          TSC_ROW(ne),          TSC_ROW(lt),
-    TSC_ROW(le),          TSC_ROW(select),      TSC_ROW(fma),         TSC_ROW(conj),
+    TSC_ROW(neg),         TSC_ROW(abs),        TSC_ROW(sign),        TSC_ROW(floor),       TSC_ROW(ceil),
+    TSC_ROW(trunc),       TSC_ROW(round),      TSC_ROW(sqrt),        TSC_ROW(logical_not), TSC_ROW(bitwise_not),
+    TSC_ROW(add),         TSC_ROW(sub),        TSC_ROW(mul),         TSC_ROW(div),         TSC_ROW(quot),
+    TSC_ROW(rem),         TSC_ROW(floor_div),  TSC_ROW(remainder),   TSC_ROW(maximum),     TSC_ROW(minimum),
+    TSC_ROW(bitwise_and), TSC_ROW(bitwise_or), TSC_ROW(bitwise_xor), TSC_ROW(shift_left),  TSC_ROW(shift_right),
+    TSC_ROW(eq),          TSC_ROW(ne),         TSC_ROW(lt),          TSC_ROW(le),          TSC_ROW(select),
+    TSC_ROW(fma),         TSC_ROW(conj),
 };
 #undef TSC_ROW
 
@@ -211,8 +205,7 @@ Ir emit_cast(const Lanes& l, DType from, DType to, Ir x) {
   auto& b = l.b();
   llvm::Type* target = l.value_type(to);
   if (from == to) return x;
-  if (to == DType::Bool)
-    return is_floating(from) ? b.CreateFCmpUNE(x, zero(l, x)) : b.CreateICmpNE(x, zero(l, x));
+  if (to == DType::Bool) return is_floating(from) ? b.CreateFCmpUNE(x, zero(l, x)) : b.CreateICmpNE(x, zero(l, x));
   if (is_floating(from) && is_floating(to)) {
     if (from == DType::F64) x = b.CreateFPTrunc(x, l.value_type(DType::F32));
     if (to == DType::F64) return b.CreateFPExt(x, target);
@@ -220,8 +213,7 @@ Ir emit_cast(const Lanes& l, DType from, DType to, Ir x) {
   }
   if (is_floating(from)) return emit_truncated(l, from, to, x);
   const bool is_unsigned = is_unsigned_dtype(from);
-  if (!is_floating(to))
-    return is_unsigned ? b.CreateZExtOrTrunc(x, target) : b.CreateSExtOrTrunc(x, target);
+  if (!is_floating(to)) return is_unsigned ? b.CreateZExtOrTrunc(x, target) : b.CreateSExtOrTrunc(x, target);
   x = is_unsigned ? b.CreateUIToFP(x, target) : b.CreateSIToFP(x, target);
   return l.round_to(to, x);
 }

@@ -33,7 +33,7 @@ struct Accumulation {
   Reduction reduction;
   DType input;
   bool may_lose_nan = false;  // an amax of F32 or F64
-  DType dtype() const;  // of the accumulators, as values and in memory
+  DType dtype() const;        // of the accumulators, as values and in memory
   Ir enter(const Lanes& lanes, Ir x) const;
   Ir combine(const Lanes& lanes, Ir x, Ir y) const;
   Ir identity(const Lanes& lanes) const;

@@ -18,16 +18,11 @@ Ir emit_math(const Lanes& lanes, DType dtype, X... x) {
   return *scalar_math::apply(machine, op, x...);
 }
 
-#define TSC_UNARY(name)                                          \
-  {Op::name, [](const Lanes& lanes, DType dtype, Ir x, Ir, Ir) { \
-     return emit_math<Op::name>(lanes, dtype, x);                \
-   }},
-#define TSC_BINARY(name)                                           \
-  {Op::name, [](const Lanes& lanes, DType dtype, Ir x, Ir y, Ir) { \
-     return emit_math<Op::name>(lanes, dtype, x, y);               \
-   }},
-constexpr OpEmitter kMathEmitters[] = {TSC_SCALAR_MATH_UNARY(TSC_UNARY)
-                                           TSC_SCALAR_MATH_BINARY(TSC_BINARY)};
+#define TSC_UNARY(name) \
+  {Op::name, [](const Lanes& lanes, DType dtype, Ir x, Ir, Ir) { return emit_math<Op::name>(lanes, dtype, x); }},
+#define TSC_BINARY(name) \
+  {Op::name, [](const Lanes& lanes, DType dtype, Ir x, Ir y, Ir) { return emit_math<Op::name>(lanes, dtype, x, y); }},
+constexpr OpEmitter kMathEmitters[] = {TSC_SCALAR_MATH_UNARY(TSC_UNARY) TSC_SCALAR_MATH_BINARY(TSC_BINARY)};
 #undef TSC_UNARY
 #undef TSC_BINARY
 

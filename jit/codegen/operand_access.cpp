@@ -11,8 +11,8 @@ namespace {
 // A column program walks down a narrow block: its next cache lines are whole rows away, in other
 // pages, where no hardware looks ahead. Rows asked for early cover the latency of memory.
 constexpr uint64_t kRowsAhead = 16;
-// A pointwise program reads several tensors at once and computes between the loads: hardware that looks a few lines ahead
-// in each comes late, on the processors that `asks_ahead` names.
+// A pointwise program reads several tensors at once and computes between the loads: hardware that looks a few lines
+// ahead in each comes late, on the processors that `asks_ahead` names.
 constexpr uint64_t kBytesAhead = 2048;
 
 bool is_pointwise(const KernelProgram& program) {
@@ -22,13 +22,9 @@ bool is_pointwise(const KernelProgram& program) {
 }
 
 // Whole registers only: a narrower store past the caches would write half a line to memory.
-bool lanes_fill_lines(const Lanes& lanes, DType dtype) {
-  return lanes.count() * memory_bytes(dtype) >= 32;
-}
+bool lanes_fill_lines(const Lanes& lanes, DType dtype) { return lanes.count() * memory_bytes(dtype) >= 32; }
 
-llvm::Align alignment(DType dtype) {
-  return llvm::Align(static_cast<uint64_t>(memory_bytes(dtype)));
-}
+llvm::Align alignment(DType dtype) { return llvm::Align(static_cast<uint64_t>(memory_bytes(dtype))); }
 
 }  // namespace
 
@@ -58,14 +54,11 @@ void OperandAccess::enter(Ir arguments) {
 void OperandAccess::enter_row(Ir row) {
   for (size_t i = 0; i < places_.size(); ++i) {
     const Operand& operand = program_.operands[i];
-    if (program_.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output)
-      continue;
+    if (program_.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output) continue;
     Place& place = places_[i];
     Ir offset = b_.CreateMul(row, place.row_stride);
-    if (operand.kind == Operand::Kind::Index)
-      place.row = b_.CreateAdd(place.base, offset);
-    else
-      place.row = element_pointer(operand.dtype, place.base, offset);
+    if (operand.kind == Operand::Kind::Index) place.row = b_.CreateAdd(place.base, offset);
+    else place.row = element_pointer(operand.dtype, place.base, offset);
     if (place.ahead) place.row_ahead = element_pointer(operand.dtype, place.row, place.ahead);
   }
 }
@@ -82,8 +75,7 @@ Ir OperandAccess::load_broadcast(uint32_t slot) {
   const Operand& operand = program_.operands[slot];
   if (operand.kind == Operand::Kind::Index) return places_[slot].row;
   const Lanes scalar(b_, 1);
-  Ir raw = b_.CreateAlignedLoad(scalar.memory_type(operand.dtype), places_[slot].row,
-                                alignment(operand.dtype));
+  Ir raw = b_.CreateAlignedLoad(scalar.memory_type(operand.dtype), places_[slot].row, alignment(operand.dtype));
   return scalar.from_memory(operand.dtype, raw);
 }
 
@@ -99,8 +91,7 @@ Ir OperandAccess::load(uint32_t slot, const Point& point) {
   if (operand.access == Access::Broadcast) return load_broadcast(slot);
   if (operand.kind == Operand::Kind::Index) {
     Ir column = b_.CreateAdd(lanes.splat(point.col), lanes.iota(64));
-    if (operand.access == Access::Strided)
-      column = b_.CreateMul(column, lanes.splat(place.col_stride));
+    if (operand.access == Access::Strided) column = b_.CreateMul(column, lanes.splat(place.col_stride));
     return b_.CreateAdd(lanes.splat(place.row), column);
   }
   if (operand.access == Access::Strided) return load_strided(operand, place, point);
@@ -119,8 +110,7 @@ void OperandAccess::prefetch(DType dtype, Ir row, Ir col) {
 
 void OperandAccess::ask_for_next_row(uint32_t slot, const Point& point) {
   const Place& place = places_[slot];
-  Ir line = element_pointer(program_.operands[slot].dtype, place.row,
-                            b_.CreateAdd(point.col, place.row_stride));
+  Ir line = element_pointer(program_.operands[slot].dtype, place.row, b_.CreateAdd(point.col, place.row_stride));
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
                      {line, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
 }
@@ -130,8 +120,7 @@ void OperandAccess::store(uint32_t slot, const Point& point, Ir value) {
   const Place& place = places_[slot];
   if (operand.access == Access::Strided) return store_strided(operand, place, point, value);
   Ir pointer = element_pointer(operand.dtype, place.row, point.col);
-  if (operand.streamed && traits_.streams && !point.mask &&
-      lanes_fill_lines(point.lanes, operand.dtype))
+  if (operand.streamed && traits_.streams && !point.mask && lanes_fill_lines(point.lanes, operand.dtype))
     return stream_row(operand.dtype, pointer, point, value);
   store_row(operand.dtype, pointer, point, value);
 }
@@ -139,8 +128,7 @@ void OperandAccess::store(uint32_t slot, const Point& point, Ir value) {
 void OperandAccess::stream_row(DType dtype, Ir pointer, const Point& point, Ir value) {
   Ir raw = point.lanes.to_memory(dtype, value);
   const int bytes = std::min(64, point.lanes.count() * memory_bytes(dtype));
-  llvm::StoreInst* store =
-      b_.CreateAlignedStore(raw, pointer, llvm::Align(static_cast<uint64_t>(bytes)));
+  llvm::StoreInst* store = b_.CreateAlignedStore(raw, pointer, llvm::Align(static_cast<uint64_t>(bytes)));
   llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
   store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), one));
 }
@@ -154,19 +142,16 @@ void OperandAccess::leave() {
 
 Ir OperandAccess::load_row(DType dtype, Ir pointer, const Point& point) {
   llvm::Type* type = point.lanes.memory_type(dtype);
-  Ir raw = point.mask
-               ? static_cast<Ir>(b_.CreateMaskedLoad(type, pointer, alignment(dtype), point.mask,
-                                                     llvm::Constant::getNullValue(type)))
-               : b_.CreateAlignedLoad(type, pointer, alignment(dtype));
+  Ir raw = point.mask ? static_cast<Ir>(b_.CreateMaskedLoad(type, pointer, alignment(dtype), point.mask,
+                                                            llvm::Constant::getNullValue(type)))
+                      : b_.CreateAlignedLoad(type, pointer, alignment(dtype));
   return point.lanes.from_memory(dtype, raw);
 }
 
 void OperandAccess::store_row(DType dtype, Ir pointer, const Point& point, Ir value) {
   Ir raw = point.lanes.to_memory(dtype, value);
-  if (point.mask)
-    b_.CreateMaskedStore(raw, pointer, alignment(dtype), point.mask);
-  else
-    b_.CreateAlignedStore(raw, pointer, alignment(dtype));
+  if (point.mask) b_.CreateMaskedStore(raw, pointer, alignment(dtype), point.mask);
+  else b_.CreateAlignedStore(raw, pointer, alignment(dtype));
 }
 
 // Lanes past the end are moved onto the last column, so that an unmasked load is safe.
@@ -181,13 +166,10 @@ Ir OperandAccess::lane_pointers(const Operand& operand, const Place& place, cons
   return b_.CreateGEP(lanes.scalar_memory_type(operand.dtype), place.row, offset);
 }
 
-Ir OperandAccess::lane_pointer(const Operand& operand, const Place& place, const Point& point,
-                               int lane) {
+Ir OperandAccess::lane_pointer(const Operand& operand, const Place& place, const Point& point, int lane) {
   const Lanes scalar(b_, 1);
   Ir column = b_.CreateAdd(point.col, b_.getInt64(static_cast<uint64_t>(lane)));
-  if (point.mask)
-    column =
-        scalar.call(llvm::Intrinsic::smin, {column, b_.CreateSub(point.limit, b_.getInt64(1))});
+  if (point.mask) column = scalar.call(llvm::Intrinsic::smin, {column, b_.CreateSub(point.limit, b_.getInt64(1))});
   return element_pointer(operand.dtype, place.row, b_.CreateMul(column, place.col_stride));
 }
 
@@ -196,33 +178,27 @@ Ir OperandAccess::load_strided(const Operand& operand, const Place& place, const
   llvm::Type* type = lanes.memory_type(operand.dtype);
   Ir raw = llvm::PoisonValue::get(type);
   if (lanes.count() > 1 && gathers(operand.dtype)) {
-    raw =
-        b_.CreateMaskedGather(type, lane_pointers(operand, place, point), alignment(operand.dtype));
+    raw = b_.CreateMaskedGather(type, lane_pointers(operand, place, point), alignment(operand.dtype));
     return lanes.from_memory(operand.dtype, raw);
   }
   for (int lane = 0; lane < lanes.count(); ++lane) {
-    Ir item =
-        b_.CreateAlignedLoad(lanes.scalar_memory_type(operand.dtype),
-                             lane_pointer(operand, place, point, lane), alignment(operand.dtype));
-    raw =
-        lanes.count() == 1 ? item : b_.CreateInsertElement(raw, item, static_cast<uint64_t>(lane));
+    Ir item = b_.CreateAlignedLoad(lanes.scalar_memory_type(operand.dtype), lane_pointer(operand, place, point, lane),
+                                   alignment(operand.dtype));
+    raw = lanes.count() == 1 ? item : b_.CreateInsertElement(raw, item, static_cast<uint64_t>(lane));
   }
   return lanes.from_memory(operand.dtype, raw);
 }
 
-void OperandAccess::store_strided(const Operand& operand, const Place& place, const Point& point,
-                                  Ir value) {
+void OperandAccess::store_strided(const Operand& operand, const Place& place, const Point& point, Ir value) {
   const Lanes& lanes = point.lanes;
   Ir raw = lanes.to_memory(operand.dtype, value);
   if (lanes.count() > 1 && (point.mask || gathers(operand.dtype))) {
-    b_.CreateMaskedScatter(raw, lane_pointers(operand, place, point), alignment(operand.dtype),
-                           point.mask);
+    b_.CreateMaskedScatter(raw, lane_pointers(operand, place, point), alignment(operand.dtype), point.mask);
     return;
   }
   for (int lane = 0; lane < lanes.count(); ++lane) {
     Ir item = lanes.count() == 1 ? raw : b_.CreateExtractElement(raw, static_cast<uint64_t>(lane));
-    b_.CreateAlignedStore(item, lane_pointer(operand, place, point, lane),
-                          alignment(operand.dtype));
+    b_.CreateAlignedStore(item, lane_pointer(operand, place, point, lane), alignment(operand.dtype));
   }
 }
 

@@ -36,8 +36,7 @@ class OperandAccess {
     Ir row = nullptr;        // the row's pointer, or the row's integer of an Index operand
   };
 
-  OperandAccess(llvm::IRBuilder<>& builder, const KernelProgram& program,
-                const VectorTraits& traits)
+  OperandAccess(llvm::IRBuilder<>& builder, const KernelProgram& program, const VectorTraits& traits)
       : b_(builder), program_(program), traits_(traits) {}
 
   // Reads bases and strides from the argument array; once, in the entry block.

@@ -37,9 +37,8 @@ Block emit_rounds(const Lanes& l, const Block& start, Ir first_key0, Ir first_ke
   // The masks state that the factors have 32 bits.
   Ir product0 = b.CreateMul(l.integer(64, 0xD2511F53), low(words[0]));
   Ir product1 = b.CreateMul(l.integer(64, 0xCD9E8D57), low(words[2]));
-  const Block next = {
-      {b.CreateXor(b.CreateXor(high(product1), words[1]), l.splat(key0)), low(product1),
-       b.CreateXor(b.CreateXor(high(product0), words[3]), l.splat(key1)), low(product0)}};
+  const Block next = {{b.CreateXor(b.CreateXor(high(product1), words[1]), l.splat(key0)), low(product1),
+                       b.CreateXor(b.CreateXor(high(product0), words[3]), l.splat(key1)), low(product0)}};
   for (int i = 0; i < 4; ++i) words[i]->addIncoming(next.words[i], head);
   auto advance = [&](llvm::PHINode* key, uint64_t step) {
     key->addIncoming(b.CreateAnd(b.CreateAdd(key, b.getInt64(step)), b.getInt64(kLowWord)), head);
@@ -68,9 +67,8 @@ Ir high_half(llvm::IRBuilder<>& b, Ir x) { return b.CreateLShr(x, b.getInt64(32)
 
 Block draw(const Lanes& l, Ir seed, Ir offset, Ir block) {
   auto& b = l.b();
-  const Block counter = {{b.CreateAnd(block, l.integer(64, kLowWord)),
-                          b.CreateLShr(block, l.integer(64, 32)), l.splat(low_half(b, offset)),
-                          l.splat(high_half(b, offset))}};
+  const Block counter = {{b.CreateAnd(block, l.integer(64, kLowWord)), b.CreateLShr(block, l.integer(64, 32)),
+                          l.splat(low_half(b, offset)), l.splat(high_half(b, offset))}};
   return emit_rounds(l, counter, low_half(b, seed), high_half(b, seed));
 }
 
@@ -80,8 +78,7 @@ Ir element_of(const Lanes& l, DType dtype, Ir word) {
   if (dtype == DType::I32) return word;
   TSC_CHECK(dtype == DType::F32, "philox gives i32, i64, f32 or f64");
   Ir bits = b.CreateLShr(word, l.integer(32, 8));  // 24 bits: exact as a signed integer too
-  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)),
-                      l.in_memory(l.number(dtype, 0x1p-24)));
+  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)), l.in_memory(l.number(dtype, 0x1p-24)));
 }
 
 }  // namespace
@@ -96,8 +93,7 @@ Ir emit_philox(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir index) {
     Ir second = b.CreateICmpNE(place, l.integer(64, 0));
     Ir high = b.CreateSelect(second, result.words[2], result.words[0]);
     Ir low = b.CreateSelect(second, result.words[3], result.words[1]);
-    Ir bits =
-        b.CreateLShr(b.CreateOr(b.CreateShl(high, l.integer(64, 32)), low), l.integer(64, 11));
+    Ir bits = b.CreateLShr(b.CreateOr(b.CreateShl(high, l.integer(64, 32)), low), l.integer(64, 11));
     return b.CreateFMul(b.CreateUIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-53));
   }
   Ir word = pick(l, result, place);
@@ -117,16 +113,12 @@ Ir emit_philox_run(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir first, Ir
   const Lanes blocks = l.with_count(count / 2);  // count / 4 + 1 are needed
   Ir numbers = b.CreateAdd(blocks.splat(b.CreateLShr(first, b.getInt64(2))), blocks.iota(64));
   const Block drawn = draw(blocks, seed, offset, numbers);
-  auto pair = [&](Ir low, Ir high) {
-    return b.CreateOr(low, b.CreateShl(high, blocks.integer(64, 32)));
-  };
+  auto pair = [&](Ir low, Ir high) { return b.CreateOr(low, b.CreateShl(high, blocks.integer(64, 32))); };
   Ir front = pair(drawn.words[0], drawn.words[1]), back = pair(drawn.words[2], drawn.words[3]);
   for (int half = 0; half < 2; ++half) {
     llvm::SmallVector<int, 32> order;
-    for (int i = 0; i < count / 2; ++i)
-      order.push_back(half * (count / 4) + i / 2 + i % 2 * (count / 2));
-    Ir place =
-        b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), memory, static_cast<uint64_t>(half * count));
+    for (int i = 0; i < count / 2; ++i) order.push_back(half * (count / 4) + i / 2 + i % 2 * (count / 2));
+    Ir place = b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), memory, static_cast<uint64_t>(half * count));
     b.CreateAlignedStore(b.CreateShuffleVector(front, back, order), place, llvm::Align(8));
   }
   Ir start = b.CreateInBoundsGEP(b.getInt32Ty(), memory, b.CreateAnd(first, b.getInt64(3)));

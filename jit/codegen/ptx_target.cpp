@@ -39,8 +39,8 @@ class PtxTarget : public Target {
   std::unique_ptr<llvm::TargetMachine> machine(llvm::CodeGenOptLevel level) const override {
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-    std::unique_ptr<llvm::TargetMachine> machine(target_->createTargetMachine(
-        kTriple, kProcessor, kPtxVersion, options, std::nullopt, std::nullopt, level));
+    std::unique_ptr<llvm::TargetMachine> machine(
+        target_->createTargetMachine(kTriple, kProcessor, kPtxVersion, options, std::nullopt, std::nullopt, level));
     TSC_CHECK(machine, "LLVM has no target machine for PTX");
     return machine;
   }
@@ -50,9 +50,7 @@ class PtxTarget : public Target {
     llvm::Metadata* kernel[] = {
         llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, "kernel"),
         llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))};
-    function.getParent()
-        ->getOrInsertNamedMetadata("nvvm.annotations")
-        ->addOperand(llvm::MDNode::get(context, kernel));
+    function.getParent()->getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, kernel));
   }
 
   std::string description() const override { return std::string("nvptx64 ") + kProcessor; }

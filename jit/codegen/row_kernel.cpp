@@ -27,17 +27,14 @@ constexpr int kMostRegisters = 8, kMostRegistersOf32 = 16;
 int KernelEmitter::weight(const std::vector<NestInstruction>& part) {
   int operations = 0;
   for (const NestInstruction& in : part) {
-    const bool cheap = in.code == NestCode::Apply && in.op != Op::rem && in.op != Op::remainder &&
-                       in.op != Op::floor_div;
+    const bool cheap =
+        in.code == NestCode::Apply && in.op != Op::rem && in.op != Op::remainder && in.op != Op::floor_div;
     bool math = false;
     for (const OpEmitter& row : math_emitters()) math = math || row.op == in.op;
-    if (in.code == NestCode::Reduce || in.code == NestCode::Accumulate ||
-        in.code == NestCode::ScratchStore)
+    if (in.code == NestCode::Reduce || in.code == NestCode::Accumulate || in.code == NestCode::ScratchStore)
       operations += 1;
-    else if (in.code == NestCode::Philox || (in.code == NestCode::Apply && (math || !cheap)))
-      operations += 50;
-    else if (in.code == NestCode::Apply)
-      operations += 1;
+    else if (in.code == NestCode::Philox || (in.code == NestCode::Apply && (math || !cheap))) operations += 50;
+    else if (in.code == NestCode::Apply) operations += 1;
   }
   return operations;
 }
@@ -91,8 +88,7 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   }
   std::vector<Ir*> totals;
   for (Reducer& reducer : reducers_) {
-    if (!fits_registers() || !traits_.masked_memory)
-      reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
+    if (!fits_registers() || !traits_.masked_memory) reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
     reducer.total = reducer.how.identity(scalar_);
     totals.push_back(&reducer.total);
   }
@@ -102,8 +98,7 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   };
   emit_carrying_loop(b_, b_.getInt64(0), cols_, kReductionChunk, "chunk", totals, chunk);
   for (Reducer& reducer : reducers_)
-    define(*reducer.instruction,
-           reducer.how.leave(scalar_, reducer.instruction->dtype, reducer.total), false);
+    define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, reducer.total), false);
 }
 
 // Masked stores never go past the caches.
@@ -124,17 +119,15 @@ void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
   } else if (joined_) {
     emit_turning(stage, emit_whole_registers(stage, begin, end), end, false);
   } else if (traits_.masked_memory) {
-    const int extremes = static_cast<int>(
-        std::count_if(reducers_.begin(), reducers_.end(),
-                      [](const Reducer& reducer) { return reducer.how.ordered_as_integers(); }));
+    const int extremes = static_cast<int>(std::count_if(
+        reducers_.begin(), reducers_.end(), [](const Reducer& reducer) { return reducer.how.ordered_as_integers(); }));
     const int masked_work = work + extremes * kExtremeOperations;
     const bool streamed = traits_.streams && streams(stage) && work <= kMostUnrolledOperations;
     const bool unrolled = streamed || masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks;
     if (unrolled) begin = emit_unrolled(stage, begin, end);
     emit_turning(stage, begin, end, !unrolled);
   } else {
-    if (work * static_cast<int>(steps) <= kMostUnrolledOperations)
-      begin = emit_unrolled(stage, begin, end);
+    if (work * static_cast<int>(steps) <= kMostUnrolledOperations) begin = emit_unrolled(stage, begin, end);
     reduce_in_memory(stage, begin, end);
   }
   for (Reducer& reducer : reducers_)
@@ -215,8 +208,7 @@ void KernelEmitter::store_lanes(Reducer& reducer) {
   const DType dtype = reducer.how.dtype();
   int64_t lane = 0;
   for (Ir value : reducer.registers) {
-    Ir place =
-        access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane)));
+    Ir place = access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane)));
     access_.store_row(dtype, place, Point{wide_, nullptr, nullptr}, value);
     lane += wide_.count();
   }
@@ -226,8 +218,7 @@ void KernelEmitter::store_lanes(Reducer& reducer) {
 void KernelEmitter::load_lanes(Reducer& reducer) {
   const DType dtype = reducer.how.dtype();
   for (int64_t lane = 0; lane < kReductionLanes; lane += wide_.count()) {
-    Ir place =
-        access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane)));
+    Ir place = access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane)));
     reducer.registers.push_back(access_.load_row(dtype, place, Point{wide_, nullptr, nullptr}));
   }
 }
@@ -236,8 +227,7 @@ void KernelEmitter::load_lanes(Reducer& reducer) {
 Ir KernelEmitter::combine_lanes(Reducer& reducer) {
   std::vector<Ir>& lanes = reducer.registers;
   for (size_t half = lanes.size() / 2; half >= 1; half /= 2)
-    for (size_t i = 0; i < half; ++i)
-      lanes[i] = reducer.how.combine(wide_, lanes[i], lanes[i + half]);
+    for (size_t i = 0; i < half; ++i) lanes[i] = reducer.how.combine(wide_, lanes[i], lanes[i + half]);
   Ir combined = lanes[0];
   for (int count = wide_.count() / 2; count >= 1; count /= 2) {
     Ir low = wide_.part(combined, 0, count), high = wide_.part(combined, count, count);
@@ -286,8 +276,7 @@ void KernelEmitter::emit_masked_loop(Ir begin, Ir end, int64_t most, const std::
   Ir next = b_.CreateNSWAdd(col, width);
   for (const auto* phis : {&in_head, &in_turn}) {
     (*phis)[0]->addIncoming(next, b_.GetInsertBlock());
-    for (size_t k = 0; k < carried.size(); ++k)
-      (*phis)[k + 1]->addIncoming(*carried[k], b_.GetInsertBlock());
+    for (size_t k = 0; k < carried.size(); ++k) (*phis)[k + 1]->addIncoming(*carried[k], b_.GetInsertBlock());
   }
   b_.CreateCondBr(b_.CreateICmpSLE(next, last_whole), turn, head);
   for (size_t k = 0; k < carried.size(); ++k) *carried[k] = in_head[k + 1];
@@ -295,8 +284,7 @@ void KernelEmitter::emit_masked_loop(Ir begin, Ir end, int64_t most, const std::
   b_.SetInsertPoint(after);
 }
 
-void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end,
-                                 bool peel) {
+void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel) {
   const int width = wide_.count();
   if (traits_.masked_memory && !peel) {
     emit_masked_loop(begin, end, INT64_MAX, {}, [&](const Point& point) { emit_part(part, point, false); });
@@ -305,18 +293,13 @@ void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir be
   Ir count = b_.CreateSub(end, begin);
   Ir whole = b_.CreateAnd(count, b_.getInt64(~static_cast<uint64_t>(width - 1)));
   Ir tail = b_.CreateAdd(begin, whole);
-  emit_loop(b_, begin, tail, width, "columns", [&](Ir col) {
-    emit_part(part, Point{wide_, col, end}, false);
-  });
+  emit_loop(b_, begin, tail, width, "columns", [&](Ir col) { emit_part(part, Point{wide_, col, end}, false); });
   if (traits_.masked_memory) {
-    emit_if(b_, b_.CreateICmpSLT(tail, end),
-            [&] { emit_part(part, masked_point(tail, end, width), false); });
+    emit_if(b_, b_.CreateICmpSLT(tail, end), [&] { emit_part(part, masked_point(tail, end, width), false); });
     return;
   }
   if (width == 1) return;
-  emit_loop(b_, tail, end, 1, "tail", [&](Ir col) {
-    emit_part(part, Point{scalar_, col, end}, false);
-  });
+  emit_loop(b_, tail, end, 1, "tail", [&](Ir col) { emit_part(part, Point{scalar_, col, end}, false); });
 }
 
 }  // namespace tsc::jit

@@ -26,8 +26,8 @@ Ir in_range(const Lanes& lanes, Ir bits, int64_t least, int64_t range) {
 }  // namespace
 
 bool KernelEmitter::divides_by_shared(const NestInstruction& in) const {
-  return in.code == NestCode::Apply && in.op == Op::div && in.dtype == DType::F32 &&
-         traits_.masked_memory && wide_.count() > 1;
+  return in.code == NestCode::Apply && in.op == Op::div && in.dtype == DType::F32 && traits_.masked_memory &&
+         wide_.count() > 1;
 }
 
 // Before the loop over x.
@@ -38,20 +38,16 @@ void KernelEmitter::prepare_divisor(Binding* divisor) {
   Ir rest = scalar_.call(llvm::Intrinsic::fma, {b_.CreateFNeg(inverse), divisor->value, one});
   divisor->inverse = wide_.splat(inverse);
   divisor->inverse_rest = wide_.splat(b_.CreateFMul(rest, inverse));
-  divisor->is_moderate =
-      in_range(scalar_, b_.CreateBitCast(divisor->value, b_.getInt32Ty()), kLeastD, kRangeD);
+  divisor->is_moderate = in_range(scalar_, b_.CreateBitCast(divisor->value, b_.getInt32Ty()), kLeastD, kRangeD);
 }
 
 Ir KernelEmitter::divide_by_shared(Ir x, const Binding& divisor) {
   Ir d = divisor.splat, y = divisor.inverse;
   Ir bits = b_.CreateBitCast(x, wide_.integer_type(32));
   Ir magnitude = b_.CreateAnd(bits, wide_.in_memory(wide_.integer(32, 0x7FFFFFFF)));
-  Ir fits = b_.CreateOr(in_range(wide_, magnitude, kLeastX, kRangeX),
-                        b_.CreateICmpEQ(bits, wide_.integer(32, 0)));
+  Ir fits = b_.CreateOr(in_range(wide_, magnitude, kLeastX, kRangeX), b_.CreateICmpEQ(bits, wide_.integer(32, 0)));
   Ir all = b_.CreateAnd(b_.CreateAndReduce(fits), divisor.is_moderate);
-  const auto fma = [&](Ir a, Ir b, Ir c) {
-    return wide_.call(llvm::Intrinsic::fma, {a, b, c});
-  };
+  const auto fma = [&](Ir a, Ir b, Ir c) { return wide_.call(llvm::Intrinsic::fma, {a, b, c}); };
   const auto multiply = [&] {
     Ir close = fma(x, y, b_.CreateFMul(x, divisor.inverse_rest));
     return fma(fma(b_.CreateFNeg(close), d, x), y, close);

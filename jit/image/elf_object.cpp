@@ -8,14 +8,12 @@ ElfObject::ElfObject(std::string_view bytes) : bytes_(bytes) {
   const std::string_view start = part(0, sizeof(Elf64_Ehdr));
   Elf64_Ehdr header;
   std::memcpy(&header, start.data(), sizeof header);
-  const bool known = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-                     header.e_ident[EI_CLASS] == ELFCLASS64 &&
+  const bool known = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
                      header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_REL &&
                      header.e_shentsize == sizeof(Elf64_Shdr);
   TSC_CHECK(known, "not a 64-bit little-endian relocatable ELF object");
   machine_ = header.e_machine;
-  sections_ = records<Elf64_Shdr>(
-      part(header.e_shoff, static_cast<uint64_t>(header.e_shnum) * sizeof(Elf64_Shdr)));
+  sections_ = records<Elf64_Shdr>(part(header.e_shoff, static_cast<uint64_t>(header.e_shnum) * sizeof(Elf64_Shdr)));
   for (const Elf64_Shdr& section : sections_) {
     if (section.sh_type != SHT_SYMTAB) continue;
     TSC_CHECK(symbols_.empty(), "two symbol tables in one object");
@@ -27,8 +25,8 @@ ElfObject::ElfObject(std::string_view bytes) : bytes_(bytes) {
 
 std::string_view ElfObject::part(uint64_t offset, uint64_t size) const {
   TSC_CHECK(offset <= bytes_.size() && size <= bytes_.size() - offset,
-            "the object ends at byte " + std::to_string(bytes_.size()) + ", before byte " +
-                std::to_string(offset) + " + " + std::to_string(size));
+            "the object ends at byte " + std::to_string(bytes_.size()) + ", before byte " + std::to_string(offset) +
+                " + " + std::to_string(size));
   return bytes_.substr(offset, size);
 }
 

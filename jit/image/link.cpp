@@ -55,8 +55,8 @@ constexpr uint64_t kStubBytes = 16;
 const RelocationRow& row_of(uint16_t machine, uint32_t type) {
   for (const RelocationRow& row : kRelocations)
     if (row.machine == machine && row.type == type) return row;
-  TSC_CHECK(false, "relocation of type " + std::to_string(type) + " for machine " +
-                       std::to_string(machine) + " is not in the table of jit/image/link.cpp");
+  TSC_CHECK(false, "relocation of type " + std::to_string(type) + " for machine " + std::to_string(machine) +
+                       " is not in the table of jit/image/link.cpp");
 }
 
 template <class Integer>
@@ -115,8 +115,7 @@ class Linker {
   // A function: the object's own file may have the same name.
   const Elf64_Sym& find(const std::string& symbol) const {
     for (const Elf64_Sym& known : object_.symbols())
-      if (ELF64_ST_TYPE(known.st_info) == STT_FUNC && known.st_shndx != SHN_UNDEF &&
-          object_.name(known) == symbol)
+      if (ELF64_ST_TYPE(known.st_info) == STT_FUNC && known.st_shndx != SHN_UNDEF && object_.name(known) == symbol)
         return known;
     TSC_CHECK(false, "the object has no symbol '" + symbol + "'");
   }
@@ -131,8 +130,7 @@ class Linker {
     TSC_CHECK(index < places_.size(), "a symbol is in no section of the object");
     if (places_[index]) return;
     const Elf64_Shdr& section = object_.sections()[index];
-    TSC_CHECK((section.sh_flags & SHF_ALLOC) && !(section.sh_flags & SHF_WRITE) &&
-                  section.sh_type == SHT_PROGBITS,
+    TSC_CHECK((section.sh_flags & SHF_ALLOC) && !(section.sh_flags & SHF_WRITE) && section.sh_type == SHT_PROGBITS,
               "kernels consist of code and constants, not of variables");
     const uint64_t alignment = std::max<uint64_t>(section.sh_addralign, 1);
     TSC_CHECK((alignment & (alignment - 1)) == 0 && alignment <= 4096, "strange alignment");
@@ -149,10 +147,8 @@ class Linker {
   void add_targets(size_t index) {
     for (const Elf64_Rela& relocation : object_.relocations(index)) {
       const Elf64_Sym& symbol = target(relocation);
-      if (symbol.st_shndx == SHN_UNDEF)
-        import_number(std::string(object_.name(symbol)));
-      else
-        add_section(symbol.st_shndx);
+      if (symbol.st_shndx == SHN_UNDEF) import_number(std::string(object_.name(symbol)));
+      else add_section(symbol.st_shndx);
     }
   }
 
@@ -187,8 +183,7 @@ class Linker {
     const auto from = static_cast<int64_t>(at), to = static_cast<int64_t>(slot(import));
     if (object_.machine() == EM_AARCH64) {
       write<uint32_t>(image_.text, at, 0x90000010 | adrp_immediate(page_of(to) - page_of(from)));
-      write<uint32_t>(image_.text, at + 4,
-                      0xF9400210 | static_cast<uint32_t>(to & 0xFFF) / 8 << 10);
+      write<uint32_t>(image_.text, at + 4, 0xF9400210 | static_cast<uint32_t>(to & 0xFFF) / 8 << 10);
       write<uint32_t>(image_.text, at + 8, 0xD61F0200);  // br x16
       return;
     }
@@ -212,21 +207,18 @@ class Linker {
     std::string& bytes = place.is_text ? image_.text : image_.data;
     const uint64_t start = place.is_text ? 0 : data_start_;
     for (const Elf64_Rela& relocation : object_.relocations(index)) {
-      const RelocationRow& row =
-          row_of(object_.machine(), static_cast<uint32_t>(ELF64_R_TYPE(relocation.r_info)));
+      const RelocationRow& row = row_of(object_.machine(), static_cast<uint32_t>(ELF64_R_TYPE(relocation.r_info)));
       const uint64_t width = row.form == Form::Relative64 ? 8 : 4;
       const uint64_t size = object_.content(object_.sections()[index]).size();
       TSC_CHECK(relocation.r_offset <= size && width <= size - relocation.r_offset,
                 "a relocation lies outside its section");
       const uint64_t at = place.offset + relocation.r_offset;
-      fill(bytes, at, row,
-           wrapping_sum(position(target(relocation), row.form), relocation.r_addend),
+      fill(bytes, at, row, wrapping_sum(position(target(relocation), row.form), relocation.r_addend),
            static_cast<int64_t>(start + at));
     }
   }
 
-  static void fill(std::string& bytes, uint64_t at, const RelocationRow& row, int64_t to,
-                   int64_t from) {
+  static void fill(std::string& bytes, uint64_t at, const RelocationRow& row, int64_t to, int64_t from) {
     const int64_t distance = wrapping_sum(to, -from);
     switch (row.form) {
       case Form::Relative32:
@@ -234,25 +226,19 @@ class Linker {
         check_range(distance, 32);
         write(bytes, at, static_cast<int32_t>(distance));
         break;
-      case Form::Relative64:
-        write(bytes, at, distance);
-        break;
+      case Form::Relative64: write(bytes, at, distance); break;
       case Form::Branch26:
         check_range(distance, 28);
         write(bytes, at,
-              (read<uint32_t>(bytes, at) & 0xFC000000) |
-                  (static_cast<uint32_t>(distance >> 2) & 0x03FFFFFF));
+              (read<uint32_t>(bytes, at) & 0xFC000000) | (static_cast<uint32_t>(distance >> 2) & 0x03FFFFFF));
         break;
       case Form::Page21:
-        write(
-            bytes, at,
-            (read<uint32_t>(bytes, at) & 0x9F00001F) | adrp_immediate(page_of(to) - page_of(from)));
+        write(bytes, at, (read<uint32_t>(bytes, at) & 0x9F00001F) | adrp_immediate(page_of(to) - page_of(from)));
         break;
       case Form::Low12:
         TSC_CHECK((to & ((1 << row.shift) - 1)) == 0, "a load from an address that is not aligned");
         write(bytes, at,
-              (read<uint32_t>(bytes, at) & 0xFFC003FF) |
-                  static_cast<uint32_t>(to & 0xFFF) >> row.shift << 10);
+              (read<uint32_t>(bytes, at) & 0xFFC003FF) | static_cast<uint32_t>(to & 0xFFF) >> row.shift << 10);
         break;
     }
   }
@@ -266,8 +252,6 @@ class Linker {
 
 }  // namespace
 
-CodeImage link_image(std::string_view object, const std::string& symbol) {
-  return Linker(object).link(symbol);
-}
+CodeImage link_image(std::string_view object, const std::string& symbol) { return Linker(object).link(symbol); }
 
 }  // namespace tsc::jit

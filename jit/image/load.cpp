@@ -60,18 +60,15 @@ size_t whole_pages(size_t bytes) { return (bytes + kImagePage - 1) / kImagePage 
 
 std::string image_problem(const CodeImage& image) {
   if (image.text.empty() || image.entry >= image.text.size())
-    return "the kernel begins at byte " + std::to_string(image.entry) + " of " +
-           std::to_string(image.text.size()) + " bytes of code";
+    return "the kernel begins at byte " + std::to_string(image.entry) + " of " + std::to_string(image.text.size()) +
+           " bytes of code";
   for (const CodeImage::Import& import : image.imports) {
     if (import.slot % 8 != 0 || image.data.size() < 8 || import.slot > image.data.size() - 8)
       return "the address of '" + import.name + "' has no place in the data";
-    if (!runtime_function(import.name))
-      return "the code calls '" + import.name + "', which the runtime does not offer";
+    if (!runtime_function(import.name)) return "the code calls '" + import.name + "', which the runtime does not offer";
   }
-  if (const long page = sysconf(_SC_PAGESIZE);
-      page <= 0 || kImagePage % static_cast<uint64_t>(page))
-    return "pages of " + std::to_string(page) + " bytes: images are made for at most " +
-           std::to_string(kImagePage);
+  if (const long page = sysconf(_SC_PAGESIZE); page <= 0 || kImagePage % static_cast<uint64_t>(page))
+    return "pages of " + std::to_string(page) + " bytes: images are made for at most " + std::to_string(kImagePage);
   return "";
 }
 
@@ -81,11 +78,9 @@ Ref<CompiledKernel> load_image(const CodeImage& image, const std::string& symbol
   auto kernel = make_ref<CompiledKernel>();
   const size_t text = whole_pages(image.text.size());
   const size_t data = whole_pages(image.data.size());
-  void* pages =
-      mmap(nullptr, text + data, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* pages = mmap(nullptr, text + data, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
-    throw Error(ErrorKind::MemoryError,
-                "no memory for " + std::to_string(text + data) + " bytes of machine code");
+    throw Error(ErrorKind::MemoryError, "no memory for " + std::to_string(text + data) + " bytes of machine code");
   kernel->pages_ = static_cast<std::byte*>(pages);
   kernel->mapped_bytes_ = text + data;
   kernel->data_bytes_ = image.data.size();

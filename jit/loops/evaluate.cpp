@@ -42,9 +42,7 @@ Cell apply(Op op, DType from, DType to, const Cell& x, const Cell& y, const Cell
   return out;
 }
 
-Cell cast(DType from, DType to, const Cell& x) {
-  return from == to ? x : apply(Op::cast, from, to, x, {}, {});
-}
+Cell cast(DType from, DType to, const Cell& x) { return from == to ? x : apply(Op::cast, from, to, x, {}, {}); }
 
 Cell number(const Scalar& value, DType dtype) {
   if (value.kind == Scalar::Kind::Float) return cast(DType::F64, dtype, Cell::of(value.f));
@@ -62,10 +60,8 @@ Cell extreme(DType dtype, bool largest) {
 
 Cell identity(Reduction reduction, DType dtype) {
   switch (reduction) {
-    case Reduction::sum:
-      return {};
-    case Reduction::prod:
-      return number(Scalar::of_int(1), dtype);
+    case Reduction::sum: return {};
+    case Reduction::prod: return number(Scalar::of_int(1), dtype);
     case Reduction::amax:
     case Reduction::amin:
       if (dtype == DType::Bool) return Cell::of<uint8_t>(reduction == Reduction::amin);
@@ -89,16 +85,10 @@ struct Fold {
 
 class Evaluator {
  public:
-  Evaluator(const KernelProgram& program, const OperandArgument* operands,
-            const int64_t* parameters, int64_t rows, int64_t cols)
-      : program_(program),
-        operands_(operands),
-        parameters_(parameters),
-        rows_(rows),
-        cols_(cols),
-        values_(program.values),
-        dtypes_(program.values),
-        uniform_(program.values, false) {
+  Evaluator(const KernelProgram& program, const OperandArgument* operands, const int64_t* parameters, int64_t rows,
+            int64_t cols)
+      : program_(program), operands_(operands), parameters_(parameters), rows_(rows), cols_(cols),
+        values_(program.values), dtypes_(program.values), uniform_(program.values, false) {
     scratch_.assign(program.scratch.size(), std::vector<Cell>(cols));
   }
 
@@ -169,20 +159,14 @@ class Evaluator {
 
   void run_instruction(const NestInstruction& in, int64_t row, int64_t col) {
     switch (in.code) {
-      case NestCode::Load:
-        set(in, load(in, row, col));
-        break;
+      case NestCode::Load: set(in, load(in, row, col)); break;
       case NestCode::Store: {
         const DType dtype = program_.operands[in.slot].dtype;
         std::memcpy(address(in.slot, row, col), values_[in.inputs[0]].bytes, dtype_size(dtype));
         break;
       }
-      case NestCode::Constant:
-        set(in, number(in.number, in.dtype));
-        break;
-      case NestCode::Parameter:
-        set(in, Cell::of(parameters_[in.slot]));
-        break;
+      case NestCode::Constant: set(in, number(in.number, in.dtype)); break;
+      case NestCode::Parameter: set(in, Cell::of(parameters_[in.slot])); break;
       case NestCode::Apply: {
         Cell inputs[3];
         for (size_t i = 0; i < in.inputs.size(); ++i) inputs[i] = values_[in.inputs[i]];
@@ -190,12 +174,8 @@ class Evaluator {
         set(in, apply(in.op, from, in.dtype, inputs[0], inputs[1], inputs[2]));
         break;
       }
-      case NestCode::Philox:
-        set(in, philox(in));
-        break;
-      case NestCode::Reduce:
-        accumulate(in);
-        break;
+      case NestCode::Philox: set(in, philox(in)); break;
+      case NestCode::Reduce: accumulate(in); break;
       case NestCode::Accumulate: {
         Cell lane;
         std::memcpy(lane.bytes, address(in.slot, row, col), dtype_size(in.dtype));
@@ -204,32 +184,24 @@ class Evaluator {
         std::memcpy(address(in.slot, row, col), lane.bytes, dtype_size(in.dtype));
         break;
       }
-      case NestCode::ScratchStore:
-        scratch_[in.slot][col] = values_[in.inputs[0]];
-        break;
-      case NestCode::ScratchLoad:
-        set(in, scratch_[in.slot][col]);
-        break;
+      case NestCode::ScratchStore: scratch_[in.slot][col] = values_[in.inputs[0]]; break;
+      case NestCode::ScratchLoad: set(in, scratch_[in.slot][col]); break;
     }
   }
 
   int64_t offset(uint32_t slot, int64_t row, int64_t col) const {
     const OperandArgument& argument = operands_[slot];
     const Access access = program_.operands[slot].access;
-    const int64_t col_stride = access == Access::Contiguous  ? 1
-                               : access == Access::Broadcast ? 0
-                                                             : argument.col_stride;
+    const int64_t col_stride = access == Access::Contiguous ? 1 : access == Access::Broadcast ? 0 : argument.col_stride;
     return row * argument.row_stride + col * col_stride;
   }
   std::byte* address(uint32_t slot, int64_t row, int64_t col) const {
     const DType dtype = program_.operands[slot].dtype;
-    return static_cast<std::byte*>(operands_[slot].base) +
-           offset(slot, row, col) * dtype_size(dtype);
+    return static_cast<std::byte*>(operands_[slot].base) + offset(slot, row, col) * dtype_size(dtype);
   }
   Cell load(const NestInstruction& in, int64_t row, int64_t col) const {
     if (program_.operands[in.slot].kind == Operand::Kind::Index)
-      return Cell::of(reinterpret_cast<int64_t>(operands_[in.slot].base) +
-                      offset(in.slot, row, col));
+      return Cell::of(reinterpret_cast<int64_t>(operands_[in.slot].base) + offset(in.slot, row, col));
     Cell cell;
     std::memcpy(cell.bytes, address(in.slot, row, col), dtype_size(in.dtype));
     return cell;
@@ -256,8 +228,7 @@ class Evaluator {
   void accumulate(const NestInstruction& in) {
     Fold& fold = folds_[next_fold_++];
     if (fold.count == kReductionChunk) close_chunk(fold, in.reduction);
-    if (fold.lanes.empty())
-      fold.lanes.assign(kReductionLanes, identity(in.reduction, fold.accumulator));
+    if (fold.lanes.empty()) fold.lanes.assign(kReductionLanes, identity(in.reduction, fold.accumulator));
     Cell& lane = fold.lanes[fold.count++ % kReductionLanes];
     const Cell x = cast(dtypes_[in.inputs[0]], fold.accumulator, values_[in.inputs[0]]);
     lane = combine(in.reduction, fold.accumulator, lane, x);
@@ -266,8 +237,7 @@ class Evaluator {
   void close_chunk(Fold& fold, Reduction reduction) {
     for (int64_t distance = kReductionLanes / 2; distance >= 1; distance /= 2)
       for (int64_t lane = 0; lane < distance; ++lane)
-        fold.lanes[lane] =
-            combine(reduction, fold.accumulator, fold.lanes[lane], fold.lanes[lane + distance]);
+        fold.lanes[lane] = combine(reduction, fold.accumulator, fold.lanes[lane], fold.lanes[lane + distance]);
     fold.total = combine(reduction, fold.accumulator, fold.total, fold.lanes[0]);
     fold.lanes.clear();
     fold.count = 0;
@@ -297,8 +267,8 @@ class Evaluator {
 
 }  // namespace
 
-void evaluate(const KernelProgram& program, const OperandArgument* operands,
-              const int64_t* parameters, int64_t rows, int64_t cols) {
+void evaluate(const KernelProgram& program, const OperandArgument* operands, const int64_t* parameters, int64_t rows,
+              int64_t cols) {
   Evaluator(program, operands, parameters, rows, cols).run();
 }
 

@@ -7,7 +7,7 @@
 namespace tsc::jit {
 
 // The arguments of a KernelFunction; scratch rows are its own.
-void evaluate(const KernelProgram& program, const OperandArgument* operands,
-              const int64_t* parameters, int64_t rows, int64_t cols);
+void evaluate(const KernelProgram& program, const OperandArgument* operands, const int64_t* parameters, int64_t rows,
+              int64_t cols);
 
 }  // namespace tsc::jit

@@ -73,24 +73,12 @@ class Printer {
     text_ += "    ";
     if (defines_value(in)) text_ += name(in.result) + " = ";
     switch (in.code) {
-      case NestCode::Load:
-        text_ += "load $" + std::to_string(in.slot);
-        break;
-      case NestCode::Store:
-        text_ += "store $" + std::to_string(in.slot);
-        break;
-      case NestCode::Constant:
-        text_ += "constant " + number_text(in.number);
-        break;
-      case NestCode::Parameter:
-        text_ += "parameter " + std::to_string(in.slot);
-        break;
-      case NestCode::Apply:
-        text_ += op_name(in.op);
-        break;
-      case NestCode::Philox:
-        text_ += "philox";
-        break;
+      case NestCode::Load: text_ += "load $" + std::to_string(in.slot); break;
+      case NestCode::Store: text_ += "store $" + std::to_string(in.slot); break;
+      case NestCode::Constant: text_ += "constant " + number_text(in.number); break;
+      case NestCode::Parameter: text_ += "parameter " + std::to_string(in.slot); break;
+      case NestCode::Apply: text_ += op_name(in.op); break;
+      case NestCode::Philox: text_ += "philox"; break;
       case NestCode::Reduce:
         text_ += "reduce ";
         text_ += kReductionNames[static_cast<int>(in.reduction)];
@@ -100,12 +88,8 @@ class Printer {
         text_ += kReductionNames[static_cast<int>(in.reduction)];
         text_ += " $" + std::to_string(in.slot);
         break;
-      case NestCode::ScratchStore:
-        text_ += "scratch_store #" + std::to_string(in.slot);
-        break;
-      case NestCode::ScratchLoad:
-        text_ += "scratch_load #" + std::to_string(in.slot);
-        break;
+      case NestCode::ScratchStore: text_ += "scratch_store #" + std::to_string(in.slot); break;
+      case NestCode::ScratchLoad: text_ += "scratch_load #" + std::to_string(in.slot); break;
     }
     for (NestValue input : in.inputs) text_ += " " + name(input);
     text_ += " : ";
@@ -118,10 +102,8 @@ class Printer {
     char buffer[64];
     if (number.kind == Scalar::Kind::Float && number.f != number.f)
       std::snprintf(buffer, sizeof buffer, "nan:%" PRIx64, std::bit_cast<uint64_t>(number.f));
-    else if (number.kind == Scalar::Kind::Float)
-      std::snprintf(buffer, sizeof buffer, "%a", number.f);
-    else
-      std::snprintf(buffer, sizeof buffer, "%" PRId64, number.i);
+    else if (number.kind == Scalar::Kind::Float) std::snprintf(buffer, sizeof buffer, "%a", number.f);
+    else std::snprintf(buffer, sizeof buffer, "%" PRId64, number.i);
     return buffer;
   }
 
@@ -134,8 +116,7 @@ class Printer {
 }  // namespace
 
 bool defines_value(const NestInstruction& in) {
-  return in.code != NestCode::Store && in.code != NestCode::ScratchStore &&
-         in.code != NestCode::Accumulate;
+  return in.code != NestCode::Store && in.code != NestCode::ScratchStore && in.code != NestCode::Accumulate;
 }
 
 std::string print(const KernelProgram& program) { return Printer(program).run(); }
@@ -158,7 +139,8 @@ bool may_join_rows(const KernelProgram& program, int64_t cols) {
   constexpr int64_t kMostColumns = 32768;
   if (program.kind != KernelProgram::Kind::Row || program.stages.size() < 2 || cols > kMostColumns) return false;
   const auto has = [](const NestStage& stage, NestCode code) {
-    return std::any_of(stage.element.begin(), stage.element.end(), [&](const NestInstruction& in) { return in.code == code; });
+    return std::any_of(stage.element.begin(), stage.element.end(),
+                       [&](const NestInstruction& in) { return in.code == code; });
   };
   const NestStage& last = program.stages.back();
   if (has(last, NestCode::Reduce) || has(last, NestCode::ScratchStore)) return false;

@@ -41,7 +41,7 @@ struct Operand {
     Input,
     Output,
     Accumulator,  // lane accumulators of an Accumulate: read and written, contiguous
-    Index,  // no memory: the i64 value base + r * row_stride + c * col_stride (iota, rng positions)
+    Index,        // no memory: the i64 value base + r * row_stride + c * col_stride (iota, rng positions)
   };
   Kind kind = Kind::Input;
   DType dtype = DType::F32;
@@ -72,10 +72,10 @@ struct NestInstruction {
   NestCode code = NestCode::Load;
   Op op = Op::add;
   Reduction reduction = Reduction::sum;
-  DType dtype = DType::F32;            // dtype of the result
-  SmallVector<NestValue, 3> inputs;    // values
-  uint32_t slot = 0;                   // operand, parameter or scratch number
-  Scalar number;                       // Constant
+  DType dtype = DType::F32;          // dtype of the result
+  SmallVector<NestValue, 3> inputs;  // values
+  uint32_t slot = 0;                 // operand, parameter or scratch number
+  Scalar number;                     // Constant
   NestValue result = 0;
 };
 
@@ -94,12 +94,12 @@ struct KernelProgram {
   enum class Kind : uint8_t { Row, Column };
   Kind kind = Kind::Row;
   std::vector<Operand> operands;
-  uint32_t parameters = 0;      // run-time scalars, 8 bytes each
+  uint32_t parameters = 0;              // run-time scalars, 8 bytes each
   std::vector<DType> parameter_dtypes;  // F64 or I64
-  std::vector<DType> scratch;   // scratch rows: cols elements of that dtype each
-  std::vector<NestStage> stages;  // Column: one stage; its `row` part holds what runs once per
-                                  // column AFTER the reductions (PerColumn arithmetic and stores)
-  uint32_t values = 0;          // number of NestValues
+  std::vector<DType> scratch;           // scratch rows: cols elements of that dtype each
+  std::vector<NestStage> stages;        // Column: one stage; its `row` part holds what runs once per
+                                        // column AFTER the reductions (PerColumn arithmetic and stores)
+  uint32_t values = 0;                  // number of NestValues
   // Arithmetic weight per element in rough nanoseconds x 1000 (for the threading cost model).
   uint32_t cost = 1000;
   // The last stage may run beside the stage in front of it, one row behind (see may_join_rows).
@@ -122,19 +122,19 @@ struct OperandArgument {
 // `scratch` points to 64-byte aligned memory of scratch_bytes(program, cols).
 // Exact aliasing of an Output with an Input (same base and strides) is allowed when the planner proved
 // that every load of an element precedes the store to it.
-using KernelFunction = void (*)(const OperandArgument* operands, const int64_t* parameters,
-                                int64_t rows, int64_t cols, void* scratch);
+using KernelFunction = void (*)(const OperandArgument* operands, const int64_t* parameters, int64_t rows, int64_t cols,
+                                void* scratch);
 
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols);
 
-// Whether the last stage may run beside the stage in front of it, one row behind, over rows of this many columns: longer
-// ones are not in the caches any more. Scratch memory is that of two rows then, whether a target does it or not.
+// Whether the last stage may run beside the stage in front of it, one row behind, over rows of this many columns:
+// longer ones are not in the caches any more. Scratch memory is that of two rows then, whether a target does it or not.
 bool may_join_rows(const KernelProgram& program, int64_t cols);
 
 inline constexpr int64_t kReductionLanes = 64;
 inline constexpr int64_t kReductionChunk = 65536;
-// Column programs work through the columns in blocks of this many: each row brings 512 bytes from a page of its own, and the lane
-// accumulators of float32 stay in L1.
+// Column programs work through the columns in blocks of this many: each row brings 512 bytes from a page of its own,
+// and the lane accumulators of float32 stay in L1.
 inline constexpr int64_t kColumnBlock = 128;
 
 // The dtype in which a reduction of `input` accumulates.

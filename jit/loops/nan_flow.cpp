@@ -19,10 +19,15 @@ class Softmax {
 
   bool is_of(const NestInstruction& maximum) {
     const Uses differences = uses(maximum.result);
-    return !differences.empty() && std::all_of(differences.begin(), differences.end(), [&](const NestInstruction* difference) {
-      return is_apply(*difference, Op::sub) && difference->inputs[1] == maximum.result &&
-             is_same(difference->inputs[0], maximum.inputs[0]) && all_exponentials(difference->result);
-    }) && sum_ && std::all_of(shares_.begin(), shares_.end(), [&](const NestInstruction* share) { return is_share(*share); });
+    return !differences.empty() &&
+           std::all_of(differences.begin(), differences.end(),
+                       [&](const NestInstruction* difference) {
+                         return is_apply(*difference, Op::sub) && difference->inputs[1] == maximum.result &&
+                                is_same(difference->inputs[0], maximum.inputs[0]) &&
+                                all_exponentials(difference->result);
+                       }) &&
+           sum_ &&
+           std::all_of(shares_.begin(), shares_.end(), [&](const NestInstruction* share) { return is_share(*share); });
   }
 
  private:
@@ -53,8 +58,8 @@ class Softmax {
              std::equal(a->inputs.begin(), a->inputs.end(), b->inputs.begin(), b->inputs.end(),
                         [&](NestValue x, NestValue y) { return is_same(x, y, depth + 1); });
     return a->code == NestCode::ScratchLoad && std::any_of(all_.begin(), all_.end(), [&](const NestInstruction* kept) {
-      return kept->code == NestCode::ScratchStore && kept->slot == a->slot && kept->inputs[0] == first;
-    });
+             return kept->code == NestCode::ScratchStore && kept->slot == a->slot && kept->inputs[0] == first;
+           });
   }
 
   bool all_exponentials(NestValue difference) {
@@ -100,8 +105,8 @@ class Softmax {
 }  // namespace
 
 bool is_softmax_maximum(const KernelProgram& program, const NestInstruction& reduce) {
-  if (program.kind != KernelProgram::Kind::Row || reduce.code != NestCode::Reduce || reduce.reduction != Reduction::amax ||
-      (reduce.dtype != DType::F32 && reduce.dtype != DType::F64))
+  if (program.kind != KernelProgram::Kind::Row || reduce.code != NestCode::Reduce ||
+      reduce.reduction != Reduction::amax || (reduce.dtype != DType::F32 && reduce.dtype != DType::F64))
     return false;
   return Softmax(program).is_of(reduce);
 }

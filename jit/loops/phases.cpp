@@ -64,9 +64,7 @@ class Splitter {
     phase_.program.operands.push_back(made);
     return static_cast<uint32_t>(phase_.operands.size() - 1);
   }
-  uint32_t own(uint32_t number) {
-    return operand(PhaseOperand::Source::Own, number, whole_.operands[number]);
-  }
+  uint32_t own(uint32_t number) { return operand(PhaseOperand::Source::Own, number, whole_.operands[number]); }
 
   // Makes a row or uniform value available, with what it is computed from.
   void define(NestValue value) {
@@ -88,8 +86,7 @@ class Splitter {
     std::vector<NestInstruction>& row = phase_.program.stages[0].row;
     NestInstruction load;
     load.dtype = dtype;
-    load.slot = operand(PhaseOperand::Source::Total, reduction,
-                        {Operand::Kind::Input, dtype, Access::Broadcast});
+    load.slot = operand(PhaseOperand::Source::Total, reduction, {Operand::Kind::Input, dtype, Access::Broadcast});
     load.result = dtype == wanted ? value : phase_.program.values++;
     row.push_back(load);
     if (dtype == wanted) return;
@@ -128,9 +125,9 @@ class Splitter {
       } else if (in.code == NestCode::ScratchStore || in.code == NestCode::ScratchLoad) {
         const bool store = in.code == NestCode::ScratchStore;
         in.code = store ? NestCode::Store : NestCode::Load;
-        in.slot = operand(PhaseOperand::Source::Scratch, in.slot,
-                          {store ? Operand::Kind::Output : Operand::Kind::Input,
-                           whole_.scratch[in.slot], Access::Contiguous});
+        in.slot = operand(
+            PhaseOperand::Source::Scratch, in.slot,
+            {store ? Operand::Kind::Output : Operand::Kind::Input, whole_.scratch[in.slot], Access::Contiguous});
       } else if (in.code == NestCode::Reduce) {
         stores.push_back(keep_piece(&in));
       }
@@ -152,8 +149,8 @@ class Splitter {
     store.code = NestCode::Store;
     store.dtype = reduce->dtype;
     store.inputs.push_back(reduce->result);
-    store.slot = operand(PhaseOperand::Source::Partial, reduction,
-                         {Operand::Kind::Output, reduce->dtype, Access::Broadcast});
+    store.slot =
+        operand(PhaseOperand::Source::Partial, reduction, {Operand::Kind::Output, reduce->dtype, Access::Broadcast});
     return store;
   }
 
@@ -173,8 +170,7 @@ bool replaces(Reduction reduction, T old, T candidate) {
     if (std::isnan(old)) return false;
     if (std::isnan(candidate)) return true;
     if (old == candidate)
-      return std::signbit(candidate) == (reduction == Reduction::amin) &&
-             std::signbit(old) != std::signbit(candidate);
+      return std::signbit(candidate) == (reduction == Reduction::amin) && std::signbit(old) != std::signbit(candidate);
   }
   return reduction == Reduction::amax ? candidate > old : candidate < old;
 }
@@ -215,8 +211,7 @@ void combine(Reduction reduction, const void* from, int64_t count, void* to) {
 
 PhasedProgram split_into_phases(const KernelProgram& program) { return Splitter(program).run(); }
 
-void combine_pieces(const PhasedProgram::Total& how, const void* pieces, int64_t count,
-                    void* total) {
+void combine_pieces(const PhasedProgram::Total& how, const void* pieces, int64_t count, void* total) {
   switch (how.dtype) {
 #define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
   case DType::id: return combine<storage>(how.reduction, pieces, count, total);

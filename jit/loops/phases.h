@@ -38,7 +38,6 @@ struct PhasedProgram {
 PhasedProgram split_into_phases(const KernelProgram& program);
 
 // Combines `count` pieces in order into *total.
-void combine_pieces(const PhasedProgram::Total& how, const void* pieces, int64_t count,
-                    void* total);
+void combine_pieces(const PhasedProgram::Total& how, const void* pieces, int64_t count, void* total);
 
 }  // namespace tsc::jit

@@ -23,24 +23,21 @@ struct Definition {
 
 class Verifier {
  public:
-  explicit Verifier(const KernelProgram& program)
-      : program_(program), definitions_(program.values) {}
+  explicit Verifier(const KernelProgram& program) : program_(program), definitions_(program.values) {}
 
   void run() {
     const bool column = program_.kind == KernelProgram::Kind::Column;
     TSC_CHECK(!program_.stages.empty(), "a kernel program needs a stage");
     TSC_CHECK(!column || program_.stages.size() == 1, "a column program has exactly one stage");
     TSC_CHECK(!column || program_.scratch.empty(), "a column program has no scratch rows");
-    TSC_CHECK(program_.parameters == program_.parameter_dtypes.size(),
-              "parameters and their dtypes differ in number");
+    TSC_CHECK(program_.parameters == program_.parameter_dtypes.size(), "parameters and their dtypes differ in number");
     for (DType dtype : program_.parameter_dtypes)
       TSC_CHECK(dtype == DType::F64 || dtype == DType::I64, "a parameter is f64 or i64");
     for (const Operand& operand : program_.operands)
-      TSC_CHECK(operand.kind != Operand::Kind::Index || operand.dtype == DType::I64,
-                "an index operand is i64");
+      TSC_CHECK(operand.kind != Operand::Kind::Index || operand.dtype == DType::I64, "an index operand is i64");
     for (const Operand& operand : program_.operands)
-      TSC_CHECK(!operand.streamed || (!column && operand.kind == Operand::Kind::Output &&
-                                      operand.access == Access::Contiguous),
+      TSC_CHECK(!operand.streamed ||
+                    (!column && operand.kind == Operand::Kind::Output && operand.access == Access::Contiguous),
                 "only a row program's contiguous output is streamed");
     for (stage_ = 0; stage_ < program_.stages.size(); ++stage_) {
       const NestStage& stage = program_.stages[stage_];
@@ -86,8 +83,7 @@ class Verifier {
   }
 
   void check_use(NestValue value) {
-    fail_unless(value < definitions_.size() && definitions_[value].defined,
-                "value used before its definition");
+    fail_unless(value < definitions_.size() && definitions_[value].defined, "value used before its definition");
     const Definition& definition = definitions_[value];
     if (definition.element)
       fail_unless(where_ == Part::Element && definition.stage == stage_,
@@ -100,52 +96,36 @@ class Verifier {
 
   void check_instruction(const NestInstruction& in) {
     switch (in.code) {
-      case NestCode::Load:
-        check_load(in);
-        break;
-      case NestCode::Store:
-        check_store(in);
-        break;
-      case NestCode::Constant:
-        expect_inputs(0);
-        break;
+      case NestCode::Load: check_load(in); break;
+      case NestCode::Store: check_store(in); break;
+      case NestCode::Constant: expect_inputs(0); break;
       case NestCode::Parameter:
         expect_inputs(0);
         fail_unless(in.slot < program_.parameters, "no such parameter");
         fail_unless(in.dtype == program_.parameter_dtypes[in.slot], "parameter of another dtype");
         break;
-      case NestCode::Apply:
-        check_apply(in);
-        break;
+      case NestCode::Apply: check_apply(in); break;
       case NestCode::Philox:
         expect_inputs(3);
-        for (NestValue input : in.inputs)
-          fail_unless(dtype(input) == DType::I64, "philox takes i64 values");
-        fail_unless(in.dtype == DType::I32 || in.dtype == DType::I64 || in.dtype == DType::F32 || in.dtype == DType::F64,
-                    "philox gives i32, i64, f32 or f64");
+        for (NestValue input : in.inputs) fail_unless(dtype(input) == DType::I64, "philox takes i64 values");
+        fail_unless(
+            in.dtype == DType::I32 || in.dtype == DType::I64 || in.dtype == DType::F32 || in.dtype == DType::F64,
+            "philox gives i32, i64, f32 or f64");
         break;
-      case NestCode::Reduce:
-        check_reduce(in);
-        break;
-      case NestCode::Accumulate:
-        check_accumulate(in);
-        break;
+      case NestCode::Reduce: check_reduce(in); break;
+      case NestCode::Accumulate: check_accumulate(in); break;
       case NestCode::ScratchStore:
-      case NestCode::ScratchLoad:
-        check_scratch(in);
-        break;
+      case NestCode::ScratchLoad: check_scratch(in); break;
     }
   }
 
   void check_load(const NestInstruction& in) {
     expect_inputs(0);
     const Operand& operand = operand_of(in);
-    fail_unless(operand.kind == Operand::Kind::Input || operand.kind == Operand::Kind::Index,
-                "load from an output");
+    fail_unless(operand.kind == Operand::Kind::Input || operand.kind == Operand::Kind::Index, "load from an output");
     fail_unless(operand.dtype == in.dtype, "load of another dtype");
     if (where_ == Part::Row)
-      fail_unless(operand.access == Access::Broadcast,
-                  "the row part loads broadcast operands only");
+      fail_unless(operand.access == Access::Broadcast, "the row part loads broadcast operands only");
   }
 
   void check_store(const NestInstruction& in) {
@@ -189,9 +169,9 @@ class Verifier {
     fail_unless(operand.kind == Operand::Kind::Accumulator && operand.access == Access::Contiguous,
                 "rows are accumulated in a contiguous accumulator operand");
     fail_unless(operand.dtype == in.dtype, "accumulators of another dtype");
-    fail_unless(is_floating(dtype(in.inputs[0])) &&
-                    in.dtype == row_accumulator_dtype(in.reduction, dtype(in.inputs[0])),
-                "rows of that dtype are not accumulated so");
+    fail_unless(
+        is_floating(dtype(in.inputs[0])) && in.dtype == row_accumulator_dtype(in.reduction, dtype(in.inputs[0])),
+        "rows of that dtype are not accumulated so");
   }
 
   void check_scratch(const NestInstruction& in) {
@@ -199,8 +179,7 @@ class Verifier {
     fail_unless(in.slot < program_.scratch.size(), "no such scratch row");
     const bool store = in.code == NestCode::ScratchStore;
     expect_inputs(store ? 1 : 0);
-    fail_unless((store ? dtype(in.inputs[0]) : in.dtype) == program_.scratch[in.slot],
-                "scratch row of another dtype");
+    fail_unless((store ? dtype(in.inputs[0]) : in.dtype) == program_.scratch[in.slot], "scratch row of another dtype");
   }
 
   const Operand& operand_of(const NestInstruction& in) {
@@ -208,9 +187,7 @@ class Verifier {
     return program_.operands[in.slot];
   }
   DType dtype(NestValue value) const { return definitions_[value].dtype; }
-  void expect_inputs(size_t count) {
-    fail_unless(instruction_->inputs.size() == count, "wrong number of inputs");
-  }
+  void expect_inputs(size_t count) { fail_unless(instruction_->inputs.size() == count, "wrong number of inputs"); }
 
   void fail_unless(bool condition, const std::string& what) {
     TSC_CHECK(condition, what + " (stage " + std::to_string(stage_) + ", value " +

@@ -19,15 +19,12 @@ class Levels {
  public:
   void insert(int level) {
     const auto place = std::lower_bound(levels_.begin(), levels_.end(), level);
-    if (place == levels_.end() || *place != level)
-      levels_.insert(static_cast<size_t>(place - levels_.begin()), level);
+    if (place == levels_.end() || *place != level) levels_.insert(static_cast<size_t>(place - levels_.begin()), level);
   }
   void insert(const Levels& more) {
     for (int level : more.levels_) insert(level);
   }
-  bool includes(const Levels& others) const {
-    return std::includes(begin(), end(), others.begin(), others.end());
-  }
+  bool includes(const Levels& others) const { return std::includes(begin(), end(), others.begin(), others.end()); }
   size_t size() const { return levels_.size(); }
   const int* begin() const { return levels_.begin(); }
   const int* end() const { return levels_.end(); }
@@ -58,9 +55,7 @@ class LaterKernels {
     const auto found = definition_.find(value);
     return found == definition_.end() ? nullptr : &code_[found->second];
   }
-  static bool is_view(const Instruction& made) {
-    return made.code == Code::Op && op_row(made.op).flags & kView;
-  }
+  static bool is_view(const Instruction& made) { return made.code == Code::Op && op_row(made.op).flags & kView; }
   // Outside kernels: what reads and writes memory whatever is fused.
   bool is_barrier(const Instruction& instruction) const {
     if (instruction.code == Code::Const || instruction.code == Code::Scalar) return false;
@@ -105,8 +100,7 @@ class LaterKernels {
       // A product's result stays in the tiles of its epilogue.
       const bool product = instruction.code == Code::Op && instruction.op == Op::dot;
       const bool reduction = instruction.code == Code::Op && is_reduction(instruction.op);
-      if ((barrier && !product) || reduction)
-        in_memory_.insert(instruction.results.begin(), instruction.results.end());
+      if ((barrier && !product) || reduction) in_memory_.insert(instruction.results.begin(), instruction.results.end());
       if (!barrier) continue;
       for (ValueId operand : instruction.operands)
         if (is_tensor(operand)) in_memory_.insert(root(operand));
@@ -115,8 +109,7 @@ class LaterKernels {
 
   // An instruction that may have private copies.
   bool takes_copies(const Instruction& instruction) const {
-    return instruction.code == Code::Op && can_fuse(region_, instruction) &&
-           starts_group(region_, instruction);
+    return instruction.code == Code::Op && can_fuse(region_, instruction) && starts_group(region_, instruction);
   }
 
   void find_late_reads() {
@@ -128,10 +121,8 @@ class LaterKernels {
         reads_[base].insert(level_[i]);
         if (in_memory_.count(base) || level_of(base) >= level_[i]) continue;
         // Through a view, or for a reader without copies of its own, the value is needed in one piece.
-        if (base != operand || !takes_copies(code_[i]))
-          in_memory_.insert(base);
-        else
-          late_[base].insert(level_[i]);
+        if (base != operand || !takes_copies(code_[i])) in_memory_.insert(base);
+        else late_[base].insert(level_[i]);
       }
     }
     for (ValueId value : in_memory_) late_.erase(value);
@@ -214,8 +205,7 @@ class LaterKernels {
     if (known != copied_.end()) return known->second;
     Instruction made = clone_instruction(*maker(value));
     for (size_t i = 0; i < tensor_count(made); ++i)
-      if (!in_memory_.count(root(made.operands[i])))
-        made.operands[i] = copy(made.operands[i], level, reader);
+      if (!in_memory_.count(root(made.operands[i]))) made.operands[i] = copy(made.operands[i], level, reader);
     made.results[0] = region_.add_value(Type(region_.type(value)));
     const ValueId result = made.results[0];
     copies_.add(code_[reader].results[0], result);
@@ -229,10 +219,10 @@ class LaterKernels {
   std::vector<Instruction>& code_;
   ValueMap<size_t> definition_;
   std::vector<int> level_;
-  ValueSet in_memory_;        // whatever is decided here
-  ValueMap<Levels> reads_;    // of a value in memory: the levels that read it
-  ValueMap<Levels> late_;     // levels behind a value's own that read it
-  ValueSet again_;            // computed again at each of those
+  ValueSet in_memory_;      // whatever is decided here
+  ValueMap<Levels> reads_;  // of a value in memory: the levels that read it
+  ValueMap<Levels> late_;   // levels behind a value's own that read it
+  ValueSet again_;          // computed again at each of those
   std::map<std::pair<ValueId, int>, ValueId> copied_;
   Insertions copied_in_front_;
 };

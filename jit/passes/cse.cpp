@@ -80,8 +80,7 @@ class Merger {
   void same_sizes(ValueId kept, ValueId gone) {
     const ValueList &x = region_.type(kept).sizes, &y = region_.type(gone).sizes;
     for (size_t k = 0; k < x.size(); ++k)
-      if (replacements_.resolve(x[k]) != replacements_.resolve(y[k]))
-        region_.assumptions.push_back({x[k], y[k]});
+      if (replacements_.resolve(x[k]) != replacements_.resolve(y[k])) region_.assumptions.push_back({x[k], y[k]});
   }
 
   bool merge(const Instruction& instruction) {

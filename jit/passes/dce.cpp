@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "jit/region/raises.h"
 #include "jit/passes/rewrite.h"
+#include "jit/region/raises.h"
 
 namespace tsc::jit {
 namespace {
@@ -35,9 +35,8 @@ class DeadCode {
     const auto visit = [&](ValueId value) {
       if (removed_.count(value)) return;
       const auto number = facts_.constant(value);
-      const ValueId first =
-          number ? by_number.emplace(*number, value).first->second
-                 : by_class.emplace(facts_.representative(value), value).first->second;
+      const ValueId first = number ? by_number.emplace(*number, value).first->second
+                                   : by_class.emplace(facts_.representative(value), value).first->second;
       if (first != value) kept.push_back({first, value});
     };
     for (const auto& [a, b] : region_.assumptions) {

@@ -30,8 +30,7 @@ size_t Fuser::product_of(size_t unit, size_t* reshape) const {
       if (code_[made].code != Code::Op || code_[made].op != Op::dot) continue;
       const ValueId product = code_[made].results[0];
       if (!facts_.equal(type(product).sizes[2], group.shape.sizes.back())) continue;
-      if (used_only_by(operand, unit) && (product == operand || used_only_by(product, producer)))
-        return made;
+      if (used_only_by(operand, unit) && (product == operand || used_only_by(product, producer))) return made;
     }
   return kNone;
 }

@@ -16,9 +16,9 @@
 namespace tsc::jit {
 
 struct KernelShape {
-  ValueList sizes;     // S
-  int split = -1;      // k; -1: no row reduction in it
-  bool column = false; // reduces over S[:k] instead
+  ValueList sizes;      // S
+  int split = -1;       // k; -1: no row reduction in it
+  bool column = false;  // reduces over S[:k] instead
 };
 
 // Returns the shape of every Kernel instruction, by its `id`. Bodies of loops are regions of their own by

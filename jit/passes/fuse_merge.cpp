@@ -42,8 +42,7 @@ bool Fuser::stands_between(size_t unit, size_t other) const {
   for (size_t member : units_[unit].members)
     for (ValueId operand : code_[member].operands) {
       const size_t producer = unit_of(operand);
-      if (producer != kNone && producer != unit && producer != other && needs_[producer][other])
-        return true;
+      if (producer != kNone && producer != unit && producer != other && needs_[producer][other]) return true;
     }
   return false;
 }
@@ -80,8 +79,7 @@ void Fuser::merge_columns() {
 // The group that shares most tensors with the reductions over leading axes; kNone: none may take them.
 size_t Fuser::rows_beside(size_t column) const {
   for (size_t member : units_[column].members)
-    if (is_reduction(code_[member].op) && !is_floating(type(code_[member].operands[0]).dtype))
-      return kNone;
+    if (is_reduction(code_[member].op) && !is_floating(type(code_[member].operands[0]).dtype)) return kNone;
   std::map<size_t, size_t> shared;  // tensors, by unit
   for (ValueId value : elements_read(column)) {
     std::set<size_t> units;
@@ -101,8 +99,7 @@ size_t Fuser::rows_beside(size_t column) const {
 bool Fuser::can_take_columns(size_t unit, size_t column) const {
   const Unit &group = units_[unit], &leading = units_[column];
   return unit != column && group.alive && group.group && !group.shape.column &&
-         group.shape.split == leading.shape.split &&
-         same_sizes(group.shape.sizes, leading.shape.sizes) &&
+         group.shape.split == leading.shape.split && same_sizes(group.shape.sizes, leading.shape.sizes) &&
          group.members.size() + leading.members.size() <= kMaxMembers &&
          operand_count(unit) + operand_count(column) <= kMaxOperands && !needs_[unit][column] &&
          !stands_between(unit, column) && !stands_between(column, unit);

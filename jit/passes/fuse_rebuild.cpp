@@ -4,11 +4,11 @@
 namespace tsc::jit {
 
 // Units in an order that keeps dependencies and the program order of effects. A write into an input's
-// memory comes after everything that reads that memory. There is one: what a unit needs is known when an instruction joins it
-// (comes_behind), effects need those in front of them, and a write waits only for readers that do not need it.
+// memory comes after everything that reads that memory. There is one: what a unit needs is known when an instruction
+// joins it (comes_behind), effects need those in front of them, and a write waits only for readers that do not need it.
 std::vector<size_t> Fuser::schedule() const {
   std::vector<Units> before(units_.size());
-  ValueMap<ValueId> base;  // views of inputs
+  ValueMap<ValueId> base;   // views of inputs
   ValueMap<Units> readers;  // of inputs
   for (ValueId input : region_.body.parameters) base[input] = input;
   for (const auto& [unit, on] : order_) before[unit].push_back(on);
@@ -23,8 +23,7 @@ std::vector<size_t> Fuser::schedule() const {
     // The sizes of a result are values that exist before it.
     for (ValueId result : instruction.results)
       for (ValueId size : type(result).sizes)
-        if (size_t producer = unit_of(size); producer != kNone && producer != u)
-          before[u].push_back(producer);
+        if (size_t producer = unit_of(size); producer != kNone && producer != u) before[u].push_back(producer);
     if (instruction.code == Code::Op && op_row(instruction.op).flags & kView)
       if (auto found = base.find(instruction.operands[0]); found != base.end())
         base[instruction.results[0]] = found->second;
@@ -112,9 +111,8 @@ namespace {
 // Consumers have copies of what is made quickly: in one kernel they are one.
 const Instruction* find_equal(const Block& block, const Instruction& wanted) {
   for (const Instruction& made : block.instructions)
-    if (made.code == Code::Op && wanted.code == Code::Op && made.op == wanted.op &&
-        made.results.size() == 1 && made.operands == wanted.operands &&
-        made.attributes == wanted.attributes)
+    if (made.code == Code::Op && wanted.code == Code::Op && made.op == wanted.op && made.results.size() == 1 &&
+        made.operands == wanted.operands && made.attributes == wanted.attributes)
       return &made;
   return nullptr;
 }
@@ -143,9 +141,8 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
     Instruction instruction = std::move(code_[member]);
     for (ValueId& operand : instruction.operands)
       if (auto found = renamed_.find(operand); found != renamed_.end()) operand = found->second;
-    const bool moved = std::any_of(views.begin(), views.end(), [&](const Instruction& view) {
-      return view.results[0] == instruction.results[0];
-    });
+    const bool moved = std::any_of(views.begin(), views.end(),
+                                   [&](const Instruction& view) { return view.results[0] == instruction.results[0]; });
     if (std::find(outside.begin(), outside.end(), instruction.results[0]) != outside.end()) continue;
     if (const Instruction* same = find_equal(body, instruction); same && !moved) {
       renamed_[instruction.results[0]] = same->results[0];

@@ -2,9 +2,7 @@
 
 namespace tsc::jit {
 
-bool is_reduction(Op op) {
-  return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin;
-}
+bool is_reduction(Op op) { return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin; }
 
 bool is_fusable(Op op, DType dtype) {
   if (is_complex(dtype)) return false;  // the executor runs the reference kernels between two groups
@@ -16,10 +14,8 @@ bool is_fusable(Op op, DType dtype) {
     case Op::rem:
     case Op::floor_div:
     case Op::remainder:
-    case Op::pow:
-      return false;
-    default:
-      return true;
+    case Op::pow: return false;
+    default: return true;
   }
 }
 
@@ -31,16 +27,15 @@ bool can_fuse(const Region& region, const Instruction& instruction) {
   }
   if (is_reduction(op)) return is_fusable(op, region.type(instruction.operands[0]).dtype);
   if (is_complex(region.type(instruction.results[0]).dtype)) return false;
-  return op == Op::full || op == Op::rng_bits || op == Op::broadcast || op == Op::reshape ||
-         op == Op::detach || op == Op::copy;
+  return op == Op::full || op == Op::rng_bits || op == Op::broadcast || op == Op::reshape || op == Op::detach ||
+         op == Op::copy;
 }
 
 bool starts_group(const Region& region, const Instruction& instruction) {
   const Op op = instruction.op;
   if (is_elementwise(op)) return !region.type(instruction.results[0]).sizes.empty();
   if (op == Op::rng_bits) return true;
-  return is_reduction(op) &&
-         (trailing_split(region, instruction) >= 0 || leading_split(instruction) > 0);
+  return is_reduction(op) && (trailing_split(region, instruction) >= 0 || leading_split(instruction) > 0);
 }
 
 int trailing_split(const Region& region, const Instruction& reduction) {

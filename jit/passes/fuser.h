@@ -7,8 +7,8 @@
 #include "jit/passes/fuse.h"
 #include "jit/passes/fuse_rules.h"
 #include "jit/passes/private_copies.h"
-#include "jit/region/raises.h"
 #include "jit/region/equal_sizes.h"
+#include "jit/region/raises.h"
 
 namespace tsc::jit {
 
@@ -19,9 +19,7 @@ inline constexpr size_t kNone = SIZE_MAX;  // no unit
 // A set of unit numbers; those beyond its words are not in it.
 class UnitSet {
  public:
-  bool operator[](size_t unit) const {
-    return unit / 64 < words_.size() && (words_[unit / 64] >> unit % 64 & 1);
-  }
+  bool operator[](size_t unit) const { return unit / 64 < words_.size() && (words_[unit / 64] >> unit % 64 & 1); }
   void add(size_t unit) {
     if (unit / 64 >= words_.size()) words_.resize(unit / 64 + 1);
     words_[unit / 64] |= uint64_t{1} << unit % 64;
@@ -56,13 +54,8 @@ struct Unit {
 class Fuser {
  public:
   explicit Fuser(Region& region)
-      : region_(region),
-        copies_(make_private_copies(region)),
-        code_(region.body.instructions),
-        facts_(region),
-        raises_(region, facts_),
-        unit_of_code_(code_.size(), kNone),
-        definition_(region.value_count(), kNone),
+      : region_(region), copies_(make_private_copies(region)), code_(region.body.instructions), facts_(region),
+        raises_(region, facts_), unit_of_code_(code_.size(), kNone), definition_(region.value_count(), kNone),
         users_(region.value_count()) {
     for (size_t i = 0; i < code_.size(); ++i)
       for (ValueId operand : code_[i].operands)
@@ -208,8 +201,7 @@ class Fuser {
     std::vector<size_t> found;
     for (ValueId operand : instruction.operands) {
       size_t unit = unit_of(operand);
-      bool fresh = unit != kNone && units_[unit].group &&
-                   std::find(found.begin(), found.end(), unit) == found.end();
+      bool fresh = unit != kNone && units_[unit].group && std::find(found.begin(), found.end(), unit) == found.end();
       if (fresh) found.push_back(unit);
     }
     // The youngest producer first: its values are still in registers.
@@ -322,10 +314,8 @@ class Fuser {
   // Tensors that the instruction and its private copies read.
   void external_operands(size_t i, std::vector<ValueId>* out) const {
     for (ValueId operand : code_[i].operands) {
-      if (copies_.is_copy(operand))
-        external_operands(copy_instructions_.at(operand), out);
-      else if (type(operand).kind == ValueKind::Tensor)
-        out->push_back(operand);
+      if (copies_.is_copy(operand)) external_operands(copy_instructions_.at(operand), out);
+      else if (type(operand).kind == ValueKind::Tensor) out->push_back(operand);
     }
   }
 
@@ -379,15 +369,15 @@ class Fuser {
   UnitSet needed_;              // by any other unit
   std::vector<bool> escapes_;   // by value
   std::vector<size_t> column_units_;
-  size_t last_effect_ = kNone;                      // units
-  std::vector<size_t> raising_;                     // since then
-  std::vector<std::pair<size_t, size_t>> order_;    // units and those that stay in front of them
-  std::vector<size_t> unit_of_code_;        // by instruction; kNone: not placed yet
-  std::vector<size_t> definition_;          // by value: the unit of what makes it, or kNone
-  std::vector<SmallVector<size_t, 3>> users_;  // by value: instructions
-  ValueMap<bool> inside_;      // the values of the group that is emitted: does another unit use it?
-  ValueMap<ValueId> renamed_;  // and what they are called inside the kernel
-  ValueMap<size_t> copy_instructions_;  // a copy's result -> its instruction
+  size_t last_effect_ = kNone;                    // units
+  std::vector<size_t> raising_;                   // since then
+  std::vector<std::pair<size_t, size_t>> order_;  // units and those that stay in front of them
+  std::vector<size_t> unit_of_code_;              // by instruction; kNone: not placed yet
+  std::vector<size_t> definition_;                // by value: the unit of what makes it, or kNone
+  std::vector<SmallVector<size_t, 3>> users_;     // by value: instructions
+  ValueMap<bool> inside_;                         // the values of the group that is emitted: does another unit use it?
+  ValueMap<ValueId> renamed_;                     // and what they are called inside the kernel
+  ValueMap<size_t> copy_instructions_;            // a copy's result -> its instruction
 };
 
 }  // namespace tsc::jit

@@ -42,8 +42,8 @@ constexpr NestValue kNoElement = ~NestValue{0};
 
 class Lowering {
  public:
-  Lowering(const Region& region, const Instruction& kernel, const KernelShape& shape,
-           const EqualSizes& facts, Tables* tables)
+  Lowering(const Region& region, const Instruction& kernel, const KernelShape& shape, const EqualSizes& facts,
+           Tables* tables)
       : region_(region), kernel_(kernel), facts_(facts), tables_(*tables) {
     tables_.clear();
     out_.shape = shape;
@@ -71,8 +71,8 @@ class Lowering {
     if (product) {
       out_.product.left = i.operands[0];
       out_.product.right = i.operands[1];
-    } else if (out_.product.value == kNoValue || i.code != Code::Op ||
-               i.operands[0] != out_.product.value || i.op != Op::reshape) {
+    } else if (out_.product.value == kNoValue || i.code != Code::Op || i.operands[0] != out_.product.value ||
+               i.op != Op::reshape) {
       return false;
     }
     out_.product.value = i.results[0];
@@ -96,11 +96,9 @@ class Lowering {
   void choose_product_output(const Instruction& yield) {
     if (out_.product.value == kNoValue) return;
     for (size_t i = 0; i < yield.operands.size() && out_.product.output < 0; ++i) {
-      if (dtype(yield.operands[i]) != dtype(out_.product.value) || !reads_product(yield.operands[i]))
-        continue;
+      if (dtype(yield.operands[i]) != dtype(out_.product.value) || !reads_product(yield.operands[i])) continue;
       for (size_t o = 0; o < out_.bindings.size(); ++o)
-        if (out_.bindings[o].value == kernel_.results[i] &&
-            out_.program.operands[o].kind == Operand::Kind::Output)
+        if (out_.bindings[o].value == kernel_.results[i] && out_.program.operands[o].kind == Operand::Kind::Output)
           out_.product.output = static_cast<int>(o);
     }
   }
@@ -146,9 +144,7 @@ class Lowering {
   }
 
   // As the pass that made the kernel knows it: a size may be an input that is assumed to be 1.
-  bool is_one(ValueId size) const {
-    return facts_.constant(size) == 1;
-  }
+  bool is_one(ValueId size) const { return facts_.constant(size) == 1; }
 
   // A reduction over the leading axes: of a column kernel, or beside those of a row kernel.
   bool reduces_rows(const Instruction& i) const {
@@ -255,9 +251,7 @@ class Lowering {
     return tables_.rows[v] = out;
   }
 
-  static bool is_alias(Op op) {
-    return op == Op::reshape || op == Op::detach || op == Op::copy || op == Op::broadcast;
-  }
+  static bool is_alias(Op op) { return op == Op::reshape || op == Op::detach || op == Op::copy || op == Op::broadcast; }
 
   NestValue element(ValueId v, size_t at) {
     if (auto found = tables_.elements.find(v); found != tables_.elements.end())
@@ -311,8 +305,7 @@ class Lowering {
     made.dtype = dtype(v);
     size_t stage_number = static_cast<size_t>(-1);
     for (size_t s = 0; s < out_.program.stages.size(); ++s)
-      if (&out_.program.stages[s].row == &list || &out_.program.stages[s].element == &list)
-        stage_number = s;
+      if (&out_.program.stages[s].row == &list || &out_.program.stages[s].element == &list) stage_number = s;
     bool row_list = &out_.program.stages[stage_number].row == &list;
     for (size_t k = 0; k < tensor_count(i); ++k) made.inputs.push_back(value(i.operands[k], at));
     cost_ += 250;
@@ -356,19 +349,22 @@ class Lowering {
       const Instruction& i = *member(v);
       reduce_column(v, i);
       made.inputs.push_back(tables_.rows[v]);
-      made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Column, region_.type(result).sizes});
+      made.slot =
+          operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Column, region_.type(result).sizes});
       stage(0).row.push_back(made);
       return;
     }
     size_t at = stage_of(v);
     if (kind == Class::Row) {
       made.inputs.push_back(row(v));
-      made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Row, region_.type(result).sizes});
+      made.slot =
+          operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Row, region_.type(result).sizes});
       stage(at).row.push_back(made);
       return;
     }
     made.inputs.push_back(kind == Class::Uniform ? uniform(v) : element(v, at));
-    made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Element, region_.type(result).sizes});
+    made.slot =
+        operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Element, region_.type(result).sizes});
     stage(at).element.push_back(made);
   }
 
@@ -451,8 +447,7 @@ void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
     for (const auto& block : code[i].blocks)
       for (const Instruction& nested : block->instructions) note(nested);
     if (code[i].code == Code::Op && op_row(code[i].op).flags & kView)
-      if (auto base = bases.find(code[i].operands[0]); base != bases.end())
-        bases[code[i].results[0]] = base->second;
+      if (auto base = bases.find(code[i].operands[0]); base != bases.end()) bases[code[i].results[0]] = base->second;
     if (code[i].code == Code::Kernel)
       for (ValueId result : code[i].results) made_by[result] = i;
   }
@@ -473,8 +468,7 @@ void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
     LoweredKernel& kernel = (*kernels)[code[maker->second].id];
     if (!reads_only_elements(kernel, input, bases)) continue;
     for (size_t i = 0; i < kernel.bindings.size(); ++i)
-      if (kernel.bindings[i].value == write.operands[1] &&
-          kernel.program.operands[i].kind == Operand::Kind::Output)
+      if (kernel.bindings[i].value == write.operands[1] && kernel.program.operands[i].kind == Operand::Kind::Output)
         kernel.in_place[i] = input;
   }
 }

@@ -45,16 +45,16 @@ struct RowReduction {
 };
 
 struct LoweredKernel {
-  KernelProgram program;                 // accesses: Contiguous, Row operands Broadcast
-  uint32_t program_number = 0;           // the same of kernels with the same program (number_programs)
-  std::vector<KernelBinding> bindings;   // one per operand
-  std::vector<ValueId> parameters;       // scalar registers, in the program's order
+  KernelProgram program;                // accesses: Contiguous, Row operands Broadcast
+  uint32_t program_number = 0;          // the same of kernels with the same program (number_programs)
+  std::vector<KernelBinding> bindings;  // one per operand
+  std::vector<ValueId> parameters;      // scalar registers, in the program's order
   KernelShape shape;
-  bool empty_raises = false;             // amax/amin over nothing: the block raises the error
+  bool empty_raises = false;  // amax/amin over nothing: the block raises the error
   TileProduct product;
   StripProducts strips;
   std::vector<RowReduction> row_reductions;
-  std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
+  std::vector<ValueId> in_place;  // per operand: the input whose memory an Output may take
 };
 
 // The kernels of a region's body in the order of their numbers; `shapes` are what fuse() gave.

@@ -26,7 +26,8 @@ class Outliner {
     find_captured(block);
     for (const bool tensors : {true, false})  // whose sizes are not to come a second time
       for (ValueId value : captured_)
-        if (tensors == (region_.type(value).kind == ValueKind::Tensor) && !renamed_.count(value) && !is_known_size(value)) {
+        if (tensors == (region_.type(value).kind == ValueKind::Tensor) && !renamed_.count(value) &&
+            !is_known_size(value)) {
           add_input(value);
           loop.operands.push_back(value);
         }
@@ -40,8 +41,8 @@ class Outliner {
     std::move(body.instructions.begin(), body.instructions.end(), std::back_inserter(all));
     return std::move(out_);
   }
-  // What is assumed of the body's own values is assumed there, of those that are equal to one from outside too, which the body may
-  // have under another name or not at all.
+  // What is assumed of the body's own values is assumed there, of those that are equal to one from outside too, which
+  // the body may have under another name or not at all.
   void take_assumptions(std::vector<std::pair<ValueId, ValueId>>* assumed, Region* body) {
     std::erase_if(*assumed, [&](const auto& pair) {
       const auto [a, b] = pair;
@@ -55,7 +56,8 @@ class Outliner {
  private:
   void tie(ValueId value, ValueId name, Region* body) {
     const std::optional<int64_t> known = facts_.constant(value);
-    const ValueId first = known ? constant_of(*known, body) : sizes_.emplace(facts_.representative(value), name).first->second;
+    const ValueId first =
+        known ? constant_of(*known, body) : sizes_.emplace(facts_.representative(value), name).first->second;
     if (first != name) body->assumptions.push_back({first, name});
   }
   // Constants stand in front of all else.
@@ -177,8 +179,10 @@ void hoist(Instruction& loop, const Raises& raises, const ValueSet& outside, std
   const auto is_outside = [&](ValueId value) { return outside.count(value) || moved->count(value); };
   std::vector<Instruction> stays;
   for (Instruction& instruction : body) {
-    const bool pure = instruction.code == Code::Op || instruction.code == Code::Const || instruction.code == Code::Scalar;
-    const bool fixed = pure && !raises.may_raise(instruction) && std::all_of(instruction.operands.begin(), instruction.operands.end(), is_outside);
+    const bool pure =
+        instruction.code == Code::Op || instruction.code == Code::Const || instruction.code == Code::Scalar;
+    const bool fixed = pure && !raises.may_raise(instruction) &&
+                       std::all_of(instruction.operands.begin(), instruction.operands.end(), is_outside);
     if (!fixed) {
       stays.push_back(std::move(instruction));
       continue;
@@ -194,7 +198,8 @@ void hoist(Instruction& loop, const Raises& raises, const ValueSet& outside, std
 std::vector<OutlinedLoop> outline_loops(Region& region) {
   std::vector<OutlinedLoop> loops;
   std::vector<Instruction>& code = region.body.instructions;
-  if (std::none_of(code.begin(), code.end(), [](const Instruction& one) { return one.code == Code::Loop; })) return loops;
+  if (std::none_of(code.begin(), code.end(), [](const Instruction& one) { return one.code == Code::Loop; }))
+    return loops;
   const EqualSizes facts(region);
   const Raises raises(region, facts);
   ValueSet outside;

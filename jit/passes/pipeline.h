@@ -1,7 +1,7 @@
 #pragma once
 // The passes over a region, as one readable list (pipeline.cpp). The region is verified before the first
-// and, where that is asked for, after each; each can be switched off by name. What follows the region (fusion, plan) has its own steps and looks
-// into the same set of names.
+// and, where that is asked for, after each; each can be switched off by name. What follows the region (fusion, plan)
+// has its own steps and looks into the same set of names.
 #include <functional>
 #include <set>
 #include <span>

@@ -52,17 +52,15 @@ class ColumnInputs {
   }
 
   bool wants_copies(const Instruction& instruction) const {
-    return instruction.code == Code::Op && is_reduction(instruction.op) &&
-           can_fuse(region_, instruction) && trailing_split(region_, instruction) < 0 &&
-           leading_split(instruction) > 0;
+    return instruction.code == Code::Op && is_reduction(instruction.op) && can_fuse(region_, instruction) &&
+           trailing_split(region_, instruction) < 0 && leading_split(instruction) > 0;
   }
 
   bool is_leaf(ValueId value) const {
     const auto found = definition_.find(value);
     if (found == definition_.end() || in_memory_.count(value)) return true;
     const Instruction& made = code_[found->second];
-    if (views_are_leaves_ && made.code == Code::Op && made.op == Op::reshape)
-      return is_leaf(made.operands[0]);
+    if (views_are_leaves_ && made.code == Code::Op && made.op == Op::reshape) return is_leaf(made.operands[0]);
     return made.code != Code::Op || made.op == Op::broadcast || !can_fuse(region_, made);
   }
 
@@ -118,8 +116,8 @@ void copy_constants(Region& region, PrivateCopies& copies) {
   Insertions copied;
   for (size_t i = 0; i < code.size(); ++i) {
     Instruction& instruction = code[i];
-    if (instruction.code == Code::Op && is_elementwise(instruction.op) &&
-        can_fuse(region, instruction) && starts_group(region, instruction)) {
+    if (instruction.code == Code::Op && is_elementwise(instruction.op) && can_fuse(region, instruction) &&
+        starts_group(region, instruction)) {
       for (ValueId& operand : instruction.operands) {
         const auto found = fulls.find(operand);
         if (found == fulls.end()) continue;

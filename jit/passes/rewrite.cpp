@@ -5,8 +5,7 @@
 namespace tsc::jit {
 
 ValueId Replacements::resolve(ValueId value) const {
-  for (auto found = with_.find(value); found != with_.end(); found = with_.find(value))
-    value = found->second;
+  for (auto found = with_.find(value); found != with_.end(); found = with_.find(value)) value = found->second;
   return value;
 }
 

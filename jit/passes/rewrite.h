@@ -47,8 +47,8 @@ class Insertions {
   std::vector<std::pair<size_t, Instruction>> list_;
 };
 
-// The instructions of a list that a pass keeps, moved together where they are while it walks the list: what is kept stands in
-// front of what is still to be seen, and stays there.
+// The instructions of a list that a pass keeps, moved together where they are while it walks the list: what is kept
+// stands in front of what is still to be seen, and stays there.
 class Kept {
  public:
   explicit Kept(std::vector<Instruction>& all) : all_(all) {}

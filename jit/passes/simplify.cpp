@@ -25,8 +25,7 @@ class Simplifier {
     for (size_t i = 0; i < block.instructions.size(); ++i) {
       Instruction& instruction = block.instructions[i];
       replacements_.apply_to(instruction);
-      if (instruction.code == Code::Const)
-        constants_[instruction.results[0]] = instruction.number;
+      if (instruction.code == Code::Const) constants_[instruction.results[0]] = instruction.number;
       if (instruction.code == Code::Guard && is_true(instruction.operands[0])) {
         changed_ = true;
         continue;
@@ -175,8 +174,7 @@ class Simplifier {
   bool is_whole(const Instruction& instruction) const {
     const ValueList& operands = instruction.operands;
     const ValueId size = type(operands[0]).sizes[instruction.attributes.axes[0]];
-    return facts_.constant(operands[1]) == 0 && facts_.constant(operands[3]) == 1 &&
-           facts_.equal(operands[2], size);
+    return facts_.constant(operands[1]) == 0 && facts_.constant(operands[3]) == 1 && facts_.equal(operands[2], size);
   }
 
   Region& region_;

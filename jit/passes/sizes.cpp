@@ -83,8 +83,7 @@ class Unifier {
       if (!entry_[value]) continue;
       const auto number = facts_.constant(value);
       const auto constant = number ? constants_.find(*number) : constants_.end();
-      const ValueId chosen =
-          constant != constants_.end() ? constant->second : first.at(facts_.representative(value));
+      const ValueId chosen = constant != constants_.end() ? constant->second : first.at(facts_.representative(value));
       if (chosen != value) with_[value] = chosen;
     }
   }

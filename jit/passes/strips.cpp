@@ -9,9 +9,7 @@
 namespace tsc::jit {
 namespace {
 
-bool is_op(const Instruction& instruction, Op op) {
-  return instruction.code == Code::Op && instruction.op == op;
-}
+bool is_op(const Instruction& instruction, Op op) { return instruction.code == Code::Op && instruction.op == op; }
 
 // How a kernel's block makes weights that are zeros where a mask is false.
 class MaskedWeights {
@@ -33,7 +31,8 @@ class MaskedWeights {
     const auto [exponential, sum] = share(result);
     const Instruction* raised = maker(exponential, Op::exp);
     const Instruction* lowered = raised ? maker(raised->operands[0], Op::sub) : nullptr;
-    if (!lowered || !reduces(sum, Op::sum, exponential) || !reduces(lowered->operands[1], Op::amax, lowered->operands[0]))
+    if (!lowered || !reduces(sum, Op::sum, exponential) ||
+        !reduces(lowered->operands[1], Op::amax, lowered->operands[0]))
       return false;
     softmax = true;
     return is_masked(lowered->operands[0]);
@@ -43,7 +42,8 @@ class MaskedWeights {
     if (const Instruction* divided = maker(value, Op::div)) return {divided->operands[0], divided->operands[1]};
     if (const Instruction* product = maker(value, Op::mul))
       for (size_t number = 0; number < 2; ++number)
-        if (const Instruction* inverse = maker_behind_views(product->operands[number]); inverse && is_op(*inverse, Op::reciprocal))
+        if (const Instruction* inverse = maker_behind_views(product->operands[number]);
+            inverse && is_op(*inverse, Op::reciprocal))
           return {product->operands[1 - number], inverse->operands[0]};
     return {kNoValue, kNoValue};
   }
@@ -131,8 +131,7 @@ class Joiner {
     }
     if (chains.empty()) return;
     std::unordered_map<size_t, std::pair<const Chain*, Instruction>> joined;  // by the last place
-    for (const Chain& chain : chains)
-      joined.emplace(chain.places.back(), std::make_pair(&chain, join(chain)));
+    for (const Chain& chain : chains) joined.emplace(chain.places.back(), std::make_pair(&chain, join(chain)));
     std::vector<Instruction> out;
     out.reserve(code_.size());
     for (size_t i = 0; i < code_.size(); ++i) {
@@ -152,8 +151,7 @@ class Joiner {
   bool find(Chain* chain) const {
     const LoweredKernel& kernel = kernels_[code_[chain->kernel].id];
     const KernelShape& shape = kernel.shape;
-    if (shape.column || shape.split < 1 || kernel.product.left != kNoValue ||
-        !kernel.row_reductions.empty() ||
+    if (shape.column || shape.split < 1 || kernel.product.left != kNoValue || !kernel.row_reductions.empty() ||
         static_cast<size_t>(shape.split) + 1 != shape.sizes.size())
       return false;
     for (ValueId target : kernel.in_place)
@@ -179,8 +177,7 @@ class Joiner {
   }
   bool is_one(ValueId size) const {
     const auto made = makers_.find(size);
-    return made != makers_.end() && code_[made->second].code == Code::Const &&
-           code_[made->second].number.i == 1;
+    return made != makers_.end() && code_[made->second].code == Code::Const && code_[made->second].number.i == 1;
   }
 
   // From an output of the kernel to the product that reads it.
@@ -197,8 +194,8 @@ class Joiner {
         std::vector<size_t> path = second_product(value, first, kernel.shape.sizes.back(), chain);
         if (path.empty()) continue;
         chain->weights = static_cast<int>(o);
-        chain->result = static_cast<size_t>(
-            std::find(made.results.begin(), made.results.end(), value) - made.results.begin());
+        chain->result =
+            static_cast<size_t>(std::find(made.results.begin(), made.results.end(), value) - made.results.begin());
         return path;
       }
     }
@@ -221,8 +218,7 @@ class Joiner {
     for (size_t user : users_.at(weights)) chain->stored = chain->stored || !is_in(user);
     for (size_t place : chain->shared) late.insert(code_[place].results[0]);
     for (size_t i = chain->places.front(); i < chain->places.back(); ++i) {
-      if (std::find(chain->shared.begin(), chain->shared.end(), i) != chain->shared.end())
-        chain->delayed.push_back(i);
+      if (std::find(chain->shared.begin(), chain->shared.end(), i) != chain->shared.end()) chain->delayed.push_back(i);
       if (is_in(i)) continue;
       bool reads = false;
       for_each_use(code_[i], [&](ValueId value) { reads = reads || late.count(value) != 0; });
@@ -255,19 +251,16 @@ class Joiner {
       place = product == users->second.end() ? users->second[0] : *product;
     }
     const DType dtype = region_.type(value).dtype;
-    if (!multiplies(place, value, 0) || sizes(value)[2] != columns ||
-        (dtype != DType::F32 && dtype != DType::F64))
+    if (!multiplies(place, value, 0) || sizes(value)[2] != columns || (dtype != DType::F32 && dtype != DType::F64))
       return {};
     const Places& users = users_.at(value);
-    const auto across = std::find_if(users.begin(), users.end(),
-                                     [&](size_t one) { return multiplies(one, value, 1); });
+    const auto across = std::find_if(users.begin(), users.end(), [&](size_t one) { return multiplies(one, value, 1); });
     if (across != users.end()) chain->across = *across;
     // Whoever else reads a reshape reads it behind the chain, from weights that are stored.
     for (size_t i = path.size() - 1; i-- > 0;) {
       const Places& readers = users_.at(code_[path[i]].results[0]);
-      const bool others = std::any_of(readers.begin(), readers.end(), [&](size_t one) {
-        return one != path[i + 1] && one != chain->across;
-      });
+      const bool others = std::any_of(readers.begin(), readers.end(),
+                                      [&](size_t one) { return one != path[i + 1] && one != chain->across; });
       if (!others) continue;
       chain->shared.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i) + 1);
       break;
@@ -277,13 +270,11 @@ class Joiner {
   // Whether the instruction is a product with the value as that operand, and only there.
   bool multiplies(size_t place, ValueId value, size_t operand) const {
     const Instruction& user = code_[place];
-    return is_op(user, Op::dot) && user.operands[operand] == value &&
-           user.operands[1 - operand] != value;
+    return is_op(user, Op::dot) && user.operands[operand] == value && user.operands[1 - operand] != value;
   }
 
   // Whether operand `o` is a product of the same rows that only the kernel reads.
-  bool first_product(size_t o, const Instruction& second, const LoweredKernel& kernel,
-                     Chain* chain) const {
+  bool first_product(size_t o, const Instruction& second, const LoweredKernel& kernel, Chain* chain) const {
     ValueId value = kernel.bindings[o].value;
     std::vector<size_t> places;
     for (size_t reader = chain->kernel;;) {
@@ -372,8 +363,7 @@ class Joiner {
     const MaskedWeights weights(block, result);
     if (weights.mask == kNoValue) return;
     for (size_t o = 0; o < kernel->bindings.size(); ++o)
-      if (kernel->bindings[o].value == weights.mask &&
-          kernel->bindings[o].space == KernelBinding::Space::Element) {
+      if (kernel->bindings[o].value == weights.mask && kernel->bindings[o].space == KernelBinding::Space::Element) {
         kernel->strips.mask = static_cast<int>(o);
         kernel->strips.softmax = weights.softmax;
         kernel->strips.fill = weights.fill;
@@ -391,8 +381,6 @@ class Joiner {
 
 }  // namespace
 
-void join_strips(Region& region, std::vector<LoweredKernel>* kernels) {
-  Joiner(region, *kernels).run();
-}
+void join_strips(Region& region, std::vector<LoweredKernel>* kernels) { Joiner(region, *kernels).run(); }
 
 }  // namespace tsc::jit

@@ -121,8 +121,8 @@ class Turner {
   Region& region_;
   EqualSizes facts_;
   std::vector<uint32_t> uses_;
-  ValueMap<size_t> definition_;  // of the block's values, among those kept
-  std::unordered_set<size_t> dead_;                 // of those kept: what nobody reads any more
+  ValueMap<size_t> definition_;      // of the block's values, among those kept
+  std::unordered_set<size_t> dead_;  // of those kept: what nobody reads any more
   bool changed_ = false;
 };
 

@@ -9,8 +9,7 @@ using Clock = std::chrono::steady_clock;
 
 std::string first_line(const std::string& key) { return key.substr(0, key.find('\n')); }
 
-void report_hit(const ExecutionPlan& plan, const char* source, Clock::time_point start,
-                Report& report) {
+void report_hit(const ExecutionPlan& plan, const char* source, Clock::time_point start, Report& report) {
   Event hit;
   hit.kind = EventKind::PlanHit;
   hit.region = plan.region.name;
@@ -74,8 +73,7 @@ void PlanCache::add(CacheEntry entry, Report& report) {
   std::lock_guard lock(mutex_);
   report_cache_problem("disk", disk_.store(entry), report);
   const Hash128 hash = hash_bytes(entry.program);
-  if (!known(hash, entry.program))
-    plans_[hash] = {entry.program, std::move(entry.plan), "from cache artifacts"};
+  if (!known(hash, entry.program)) plans_[hash] = {entry.program, std::move(entry.plan), "from cache artifacts"};
 }
 
 }  // namespace tsc::jit

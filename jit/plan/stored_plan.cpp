@@ -14,8 +14,8 @@ namespace {
 class Writer {
  public:
   void kernel(const LoweredKernel& kernel) {
-    const auto& [program, program_number, bindings, parameters, shape, empty_raises, product, strips,
-                 row_reductions, in_place] = kernel;
+    const auto& [program, program_number, bindings, parameters, shape, empty_raises, product, strips, row_reductions,
+                 in_place] = kernel;
     if (program_number >= programs_.size()) programs_.resize(program_number + 1);
     if (!programs_[program_number]) programs_[program_number] = &program;
     kernels_.number(program_number);
@@ -61,10 +61,9 @@ class Writer {
     kernels_.difference(output);
   }
   void write_strips(const StripProducts& strips) {
-    const auto& [left, right, products, weights, stored, writes_memory, values, result, across_left,
-                 across, mask, softmax, fill, factor] = strips;
-    for (ValueId one : {left, right, values, result, across_left, across, fill, factor})
-      write_value(one, kernels_);
+    const auto& [left, right, products, weights, stored, writes_memory, values, result, across_left, across, mask,
+                 softmax, fill, factor] = strips;
+    for (ValueId one : {left, right, values, result, across_left, across, fill, factor}) write_value(one, kernels_);
     for (int operand : {products, weights, mask}) kernels_.difference(operand);
     for (bool flag : {stored, writes_memory, softmax}) kernels_.byte(flag);
   }
@@ -110,15 +109,13 @@ class Reader {
   ValueId value_of(ValueKind kind, bool or_none) {
     const ValueId value = read_value(in_, region_.value_count(), or_none);
     if (in_.failed()) return kNoValue;
-    if (value != kNoValue && region_.type(value).kind != kind)
-      in_.fail("a value is of another kind");
+    if (value != kNoValue && region_.type(value).kind != kind) in_.fail("a value is of another kind");
     return value;
   }
   ValueId tensor(bool or_none) { return value_of(ValueKind::Tensor, or_none); }
   ValueList sizes() {
     ValueList sizes;
-    for (size_t left = in_.count(1); left > 0; --left)
-      sizes.push_back(value_of(ValueKind::Int, false));
+    for (size_t left = in_.count(1); left > 0; --left) sizes.push_back(value_of(ValueKind::Int, false));
     return sizes;
   }
   // A number below `count`, or -1.
@@ -151,8 +148,8 @@ class Reader {
   }
 
   void read_strips(size_t operands, StripProducts* strips) {
-    for (ValueId* one : {&strips->left, &strips->right, &strips->values, &strips->result,
-                         &strips->across_left, &strips->across})
+    for (ValueId* one :
+         {&strips->left, &strips->right, &strips->values, &strips->result, &strips->across_left, &strips->across})
       *one = tensor(true);
     for (ValueId* one : {&strips->fill, &strips->factor}) {
       *one = read_value(in_, region_.value_count(), true);
@@ -163,31 +160,25 @@ class Reader {
     const bool is_none = strips->left == kNoValue;
     for (ValueId one : {strips->right, strips->values, strips->result})
       if (is_none != (one == kNoValue)) in_.fail("half a pair of matrix products");
-    if ((strips->across_left == kNoValue) != (strips->across == kNoValue) ||
-        (is_none && strips->across != kNoValue))
+    if ((strips->across_left == kNoValue) != (strips->across == kNoValue) || (is_none && strips->across != kNoValue))
       in_.fail("half a third matrix product");
     if (is_none != (strips->products < 0) || is_none != (strips->weights < 0) ||
         (strips->mask >= 0) != (strips->fill != kNoValue))
       in_.fail("strips without their operands");
-    check_matrices({strips->left, strips->right, strips->values, strips->result, strips->across_left,
-                    strips->across});
+    check_matrices({strips->left, strips->right, strips->values, strips->result, strips->across_left, strips->across});
   }
 
   void check_matrices(std::initializer_list<ValueId> values) {
     if (in_.failed()) return;
     for (ValueId value : values)
-      if (value != kNoValue && region_.type(value).sizes.size() != 3)
-        in_.fail("a matrix product of another rank");
+      if (value != kNoValue && region_.type(value).sizes.size() != 3) in_.fail("a matrix product of another rank");
   }
 
   void check_counts(const LoweredKernel& kernel) {
     size_t accumulators = 0;
-    for (const Operand& operand : kernel.program.operands)
-      accumulators += operand.kind == Operand::Kind::Accumulator;
-    if (kernel.bindings.size() != kernel.program.operands.size() ||
-        kernel.in_place.size() != kernel.bindings.size() ||
-        kernel.parameters.size() != kernel.program.parameters ||
-        kernel.row_reductions.size() != accumulators)
+    for (const Operand& operand : kernel.program.operands) accumulators += operand.kind == Operand::Kind::Accumulator;
+    if (kernel.bindings.size() != kernel.program.operands.size() || kernel.in_place.size() != kernel.bindings.size() ||
+        kernel.parameters.size() != kernel.program.parameters || kernel.row_reductions.size() != accumulators)
       return in_.fail("a kernel is bound to other operands than its program has");
     for (ValueId parameter : kernel.parameters) check_scalar(parameter);
     check_bindings(kernel);
@@ -238,7 +229,8 @@ void check_loop(ByteReader& in, const ExecutionPlan& plan, const Instruction& lo
     auto made = kind_and_type(turn.region, exit.operands[i]);
     if (i >= turn.carried) ++std::get<2>(made);
     if (made != kind_and_type(plan.region, loop.results[i])) return in.fail("a loop makes values of another type");
-    if (i < turn.carried && made != kind_and_type(turn.region, inputs[i + 1])) return in.fail("a carried value changes its type");
+    if (i < turn.carried && made != kind_and_type(turn.region, inputs[i + 1]))
+      return in.fail("a carried value changes its type");
     if (i >= turn.carried && std::get<0>(made) != ValueKind::Tensor) return in.fail("a loop stacks what is no tensor");
   }
 }
@@ -254,8 +246,7 @@ void read_all(ByteReader& in, ExecutionPlan* plan, int depth) {
   std::vector<bool> known(plan->kernels.size());
   for (Instruction& instruction : plan->region.body.instructions) {
     if (instruction.code != Code::Kernel) continue;
-    if (instruction.id >= plan->kernels.size() || known[instruction.id])
-      return in.fail("there is no such kernel");
+    if (instruction.id >= plan->kernels.size() || known[instruction.id]) return in.fail("there is no such kernel");
     known[instruction.id] = true;
     plan->kernels[instruction.id] = reader.kernel();
     if (in.failed()) return;

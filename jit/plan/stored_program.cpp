@@ -34,13 +34,11 @@ NestInstruction read_instruction(ByteReader& in, uint32_t values) {
   instruction.op = read_enum(in, static_cast<Op>(op_rows().size() - 1));
   instruction.reduction = read_enum(in, Reduction::amin);
   instruction.dtype = read_enum(in, kLastDType);
-  for (size_t left = in.count(1); left > 0; --left)
-    instruction.inputs.push_back(read_nest_value(in, values));
+  for (size_t left = in.count(1); left > 0; --left) instruction.inputs.push_back(read_nest_value(in, values));
   instruction.slot = in.number_as<uint32_t>();
   if (instruction.code == NestCode::Constant) instruction.number = read_number(in);
   instruction.result = in.number_as<NestValue>();
-  if (defines_value(instruction) && instruction.result >= values)
-    in.fail("a program has no such value");
+  if (defines_value(instruction) && instruction.result >= values) in.fail("a program has no such value");
   return instruction;
 }
 
@@ -88,8 +86,7 @@ Operand read_operand(ByteReader& in) {
 }  // namespace
 
 void write_program(const KernelProgram& program, ByteWriter& out) {
-  const auto& [kind, operands, parameters, parameter_dtypes, scratch, stages, values, cost, two_rows] =
-      program;
+  const auto& [kind, operands, parameters, parameter_dtypes, scratch, stages, values, cost, two_rows] = program;
   out.byte(static_cast<uint8_t>(kind));
   out.number(values);
   out.number(operands.size());

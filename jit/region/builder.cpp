@@ -50,11 +50,9 @@ class RegionBuilder::Algebra final : public SizeAlgebra {
 RegionBuilder::RegionBuilder(Region& region)
     : region_(region), block_(&region.body), tables_(std::make_unique<Tables>()) {
   for (const Instruction& instruction : region.body.instructions) {
-    if (instruction.code == Code::Const)
-      tables_->add_number(instruction.number, instruction.results[0]);
+    if (instruction.code == Code::Const) tables_->add_number(instruction.number, instruction.results[0]);
     if (instruction.code == Code::Scalar)
-      tables_->add_scalar(key_of(instruction.scalar_op, instruction.operands),
-                          instruction.results[0]);
+      tables_->add_scalar(key_of(instruction.scalar_op, instruction.operands), instruction.results[0]);
   }
   tables_->equal = EqualSizes(region);
 }
@@ -101,8 +99,7 @@ ValueId RegionBuilder::add_scalar_result(Instruction& instruction, ValueKind kin
 namespace {
 
 bool share_sizes(std::span<const Type* const> types) {
-  return std::all_of(types.begin(), types.end(),
-                     [&](const Type* type) { return type->sizes == types[0]->sizes; });
+  return std::all_of(types.begin(), types.end(), [&](const Type* type) { return type->sizes == types[0]->sizes; });
 }
 
 }  // namespace
@@ -136,8 +133,7 @@ Instruction& RegionBuilder::append_op(Op op, std::span<const ValueId> tensors, s
 }
 
 std::vector<ValueId> RegionBuilder::op_results(Op op, std::span<const ValueId> tensors,
-                                               std::span<const ValueId> scalars,
-                                               const OpAttributes& attributes) {
+                                               std::span<const ValueId> scalars, const OpAttributes& attributes) {
   const Instruction& instruction = append_op(op, tensors, scalars, attributes);
   return {instruction.results.begin(), instruction.results.end()};
 }
@@ -161,9 +157,7 @@ ValueId RegionBuilder::constant(int64_t value) { return constant_of(Scalar::of_i
 ValueId RegionBuilder::constant(double value) { return constant_of(Scalar::of_float(value)); }
 ValueId RegionBuilder::constant_bool(bool value) { return constant_of(Scalar::of_bool(value)); }
 
-std::optional<int64_t> RegionBuilder::known_int(ValueId scalar) const {
-  return tables_->equal.constant(scalar);
-}
+std::optional<int64_t> RegionBuilder::known_int(ValueId scalar) const { return tables_->equal.constant(scalar); }
 
 bool RegionBuilder::is_constant(ValueId scalar) const { return tables_->constants.count(scalar) != 0; }
 
@@ -223,8 +217,8 @@ ValueId RegionBuilder::scalar(ScalarOp op, std::span<const ValueId> given) {
       // It raises when it runs.
     }
   }
-  const bool commutes = kinds[0] == ValueKind::Int &&
-                        (op == ScalarOp::add || op == ScalarOp::mul || op == ScalarOp::eq);
+  const bool commutes =
+      kinds[0] == ValueKind::Int && (op == ScalarOp::add || op == ScalarOp::mul || op == ScalarOp::eq);
   if (commutes && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
   const ValueId simple = simplified(op, operands);
   if (simple != kNoValue) return simple;
@@ -269,9 +263,7 @@ void RegionBuilder::guard(ValueId condition, uint32_t exit, std::span<const Valu
     tables_->equal.unite(found->second.operands[0], found->second.operands[1]);
 }
 
-void RegionBuilder::exit(uint32_t id, std::span<const ValueId> live) {
-  append(Code::Exit, live).id = id;
-}
+void RegionBuilder::exit(uint32_t id, std::span<const ValueId> live) { append(Code::Exit, live).id = id; }
 
 void RegionBuilder::write_back(ValueId input, ValueId value, uint32_t writes, ValueId more_writes) {
   const ValueId operands[] = {input, value, more_writes};

@@ -46,20 +46,17 @@ class RegionBuilder : public OpBuilder {
   explicit RegionBuilder(Region& region);
   ~RegionBuilder() override;
 
-  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
-             const OpAttributes& attributes, int result = 0) override;
+  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+             int result = 0) override;
   // All results of an op (sort has two).
-  std::vector<ValueId> op_results(Op op, std::span<const ValueId> tensors,
-                                  std::span<const ValueId> scalars,
+  std::vector<ValueId> op_results(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                                   const OpAttributes& attributes);
   ValueId constant(int64_t value) override;
   ValueId constant(double value) override;
   ValueId constant_bool(bool value);
   ValueId scalar(ScalarOp op, std::span<const ValueId> operands) override;
   ValueId size(ValueId tensor, int axis) override { return region_.type(tensor).sizes[axis]; }
-  int rank(ValueId tensor) const override {
-    return static_cast<int>(region_.type(tensor).sizes.size());
-  }
+  int rank(ValueId tensor) const override { return static_cast<int>(region_.type(tensor).sizes.size()); }
   DType dtype(ValueId tensor) const override { return region_.type(tensor).dtype; }
   std::optional<int64_t> known_int(ValueId scalar) const override;
   bool is_constant(ValueId scalar) const;
@@ -77,8 +74,7 @@ class RegionBuilder : public OpBuilder {
   // Effects.
   ValueId read(ValueId tensor, ValueKind kind);
   // A tensor among `results` may leave its sizes kNoValue: they become fresh values.
-  std::vector<ValueId> host(uint32_t id, std::span<const ValueId> operands,
-                            std::span<const Type> results);
+  std::vector<ValueId> host(uint32_t id, std::span<const ValueId> operands, std::span<const Type> results);
   void guard(ValueId condition, uint32_t exit, std::span<const ValueId> live);
   void exit(uint32_t id, std::span<const ValueId> live);
   void write_back(ValueId input, ValueId value, uint32_t writes = 1, ValueId more_writes = kNoValue);
@@ -89,12 +85,11 @@ class RegionBuilder : public OpBuilder {
   using Branch = std::function<std::vector<ValueId>()>;
   std::vector<ValueId> branch(ValueId condition, const Branch& then, const Branch& otherwise);
   // body(iteration, carried) -> next carried values, which keep their types.
-  using LoopBody =
-      std::function<std::vector<ValueId>(ValueId iteration, std::span<const ValueId> carried)>;
+  using LoopBody = std::function<std::vector<ValueId>(ValueId iteration, std::span<const ValueId> carried)>;
   std::vector<ValueId> loop(ValueId trips, std::span<const ValueId> initial, const LoopBody& body);
-  // The same in two steps: what is appended between them is the body. begin_loop gives the iteration number and the carried
-  // values of these types; end_loop takes their next values, and tensors that are stacked, whose sizes exist outside.
-  // Constants, and numbers made of what exists outside alone, are appended there.
+  // The same in two steps: what is appended between them is the body. begin_loop gives the iteration number and the
+  // carried values of these types; end_loop takes their next values, and tensors that are stacked, whose sizes exist
+  // outside. Constants, and numbers made of what exists outside alone, are appended there.
   std::vector<ValueId> begin_loop(std::span<const Type> carried);
   std::vector<ValueId> end_loop(ValueId trips, std::span<const ValueId> initial, std::span<const ValueId> next,
                                 std::span<const ValueId> stacked, bool counts_down = false);
@@ -136,10 +131,10 @@ class RegionBuilder : public OpBuilder {
   Type joined_type(ValueId a, ValueId b, size_t visible);
 
   Region& region_;
-  Block* block_;  // where instructions go
-  std::vector<OpenLoop> open_;        // outermost first
-  std::vector<uint8_t> depths_;       // by value: the open loops that it is inside of, kGone: of one that has ended
-  size_t depth_ = 0;                  // of the instruction that was appended last
+  Block* block_;                 // where instructions go
+  std::vector<OpenLoop> open_;   // outermost first
+  std::vector<uint8_t> depths_;  // by value: the open loops that it is inside of, kGone: of one that has ended
+  size_t depth_ = 0;             // of the instruction that was appended last
   static constexpr uint8_t kGone = 255;
   std::unique_ptr<Tables> tables_;
 };

@@ -18,8 +18,7 @@ void RegionBuilder::fill_block(Block& block, const Branch& emit) {
 // `visible` values exist outside the blocks.
 Type RegionBuilder::joined_type(ValueId a, ValueId b, size_t visible) {
   const Type first = region_.type(a), second = region_.type(b);
-  TSC_CHECK(first.kind == second.kind && first.dtype == second.dtype &&
-                first.sizes.size() == second.sizes.size(),
+  TSC_CHECK(first.kind == second.kind && first.dtype == second.dtype && first.sizes.size() == second.sizes.size(),
             "the two branches of an if give different types");
   Type joined = first;
   for (size_t k = 0; k < joined.sizes.size(); ++k) {
@@ -30,8 +29,7 @@ Type RegionBuilder::joined_type(ValueId a, ValueId b, size_t visible) {
   return joined;
 }
 
-std::vector<ValueId> RegionBuilder::branch(ValueId condition, const Branch& then,
-                                           const Branch& otherwise) {
+std::vector<ValueId> RegionBuilder::branch(ValueId condition, const Branch& then, const Branch& otherwise) {
   const size_t visible = region_.value_count();
   const uint32_t place = origin;
   auto first = std::make_unique<Block>(), second = std::make_unique<Block>();
@@ -72,9 +70,7 @@ std::vector<ValueId> RegionBuilder::begin_loop(std::span<const Type> carried) {
   open_.push_back({block_, std::make_unique<Block>()});
   tables_->marks.push_back(tables_->mark());
   block_ = open_.back().body.get();
-  const auto add = [&](Type type) {
-    block_->parameters.push_back(add_result(std::move(type), open_.size()));
-  };
+  const auto add = [&](Type type) { block_->parameters.push_back(add_result(std::move(type), open_.size())); };
   add({ValueKind::Int, {}, {}});
   for (const Type& type : carried) add(Type(type));
   return block_->parameters;
@@ -84,7 +80,8 @@ std::vector<ValueId> RegionBuilder::end_loop(ValueId trips, std::span<const Valu
                                              std::span<const ValueId> next, std::span<const ValueId> stacked,
                                              bool counts_down) {
   const std::vector<ValueId> parameters = block_->parameters;
-  TSC_CHECK(next.size() == initial.size() && parameters.size() == initial.size() + 1, "a loop gives another number of values");
+  TSC_CHECK(next.size() == initial.size() && parameters.size() == initial.size() + 1,
+            "a loop gives another number of values");
   for (size_t i = 0; i < next.size(); ++i) {
     const Type before = region_.type(parameters[i + 1]), after = region_.type(next[i]);
     TSC_CHECK(before.kind == after.kind && before.dtype == after.dtype && before.sizes.size() == after.sizes.size(),
@@ -97,7 +94,8 @@ std::vector<ValueId> RegionBuilder::end_loop(ValueId trips, std::span<const Valu
   const size_t outside = open_.size() - 1;
   for (ValueId value : stacked) {
     Type type = region_.type(value);
-    for (ValueId size : type.sizes) TSC_CHECK(depth_of(size) <= outside, "a stacked tensor has a size that the loop computes");
+    for (ValueId size : type.sizes)
+      TSC_CHECK(depth_of(size) <= outside, "a stacked tensor has a size that the loop computes");
     type.sizes.insert(0, trips);
     types.push_back(std::move(type));
   }

@@ -4,9 +4,7 @@
 
 namespace tsc::jit {
 
-EqualSizes::EqualSizes(const Region& region) : EqualSizes(at_entry(region)) {
-  add_guards(region.body);
-}
+EqualSizes::EqualSizes(const Region& region) : EqualSizes(at_entry(region)) { add_guards(region.body); }
 
 EqualSizes EqualSizes::at_entry(const Region& region) {
   EqualSizes facts;

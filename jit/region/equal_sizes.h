@@ -40,8 +40,9 @@ class EqualSizes {
 };
 
 // Gives one name to sizes of inputs that the region assumes to be equal; also where they are a known number, with which
-// only one of them may have been compared. Whoever runs the region compares them when it binds the inputs, and leaves through the first guard when they differ: there must be one, which
-// may compare a size with itself and is kept by the passes. True: some have become one.
+// only one of them may have been compared. Whoever runs the region compares them when it binds the inputs, and leaves
+// through the first guard when they differ: there must be one, which may compare a size with itself and is kept by the
+// passes. True: some have become one.
 bool share_input_sizes(Region& region);
 
 }  // namespace tsc::jit

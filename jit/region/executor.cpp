@@ -15,7 +15,8 @@ namespace {
 
 class RegionExecutor final : public Executable {
  public:
-  RegionExecutor(std::shared_ptr<const Region> region, std::shared_ptr<KernelRunner> kernels, std::vector<LoopTurn> loops)
+  RegionExecutor(std::shared_ptr<const Region> region, std::shared_ptr<KernelRunner> kernels,
+                 std::vector<LoopTurn> loops)
       : shared_region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)), loops_(std::move(loops)) {
     const auto& parameters = region_.body.parameters;
     input_number_.resize(region_.value_count());
@@ -26,8 +27,7 @@ class RegionExecutor final : public Executable {
   RunExit run(std::span<const RunInput> inputs, RunContext& context) override;
   void hold(std::span<const uint32_t> inputs) override {
     TSC_CHECK(memories_.empty(), "inputs are held before the first run");
-    for (uint32_t input : inputs)
-      held_[input] = region_.type(region_.body.parameters[input]).kind == ValueKind::Tensor;
+    for (uint32_t input : inputs) held_[input] = region_.type(region_.body.parameters[input]).kind == ValueKind::Tensor;
     steps_.hold(held_);
     find_open_inputs();
   }
@@ -97,8 +97,8 @@ void RegionExecutor::changed(uint32_t input) {
     }
     const Tensor& now = *memory->inputs[input].tensor;
     if (bound) memory->registers.put(value, now);
-    const bool known = std::any_of(memory->kept.begin(), memory->kept.end(),
-                                   [&](const auto& entry) { return entry.first == input; });
+    const bool known =
+        std::any_of(memory->kept.begin(), memory->kept.end(), [&](const auto& entry) { return entry.first == input; });
     if (!known) memory->kept.push_back({input, now});
   }
 }
@@ -116,8 +116,7 @@ class MemoryOfRun {
   }
   ~MemoryOfRun() {
     memory_->registers.drop_all();
-    for (uint32_t input : memory_->stale)
-      memory_->registers.drop(executor_.region_.body.parameters[input]);
+    for (uint32_t input : memory_->stale) memory_->registers.drop(executor_.region_.body.parameters[input]);
     memory_->kept.clear();
     memory_->inputs = {};
     executor_.idle_.push_back(memory_);
@@ -132,19 +131,12 @@ class MemoryOfRun {
 
 class Run {
  public:
-  Run(RegionExecutor& executor, RunMemory& memory, std::span<const RunInput> inputs,
-      RunContext& context)
-      : executor_(executor),
-        region_(executor.region()),
-        kernels_(executor.kernels()),
-        context_(context),
-        memory_(memory),
-        registers_(memory.registers),
-        inputs_(inputs) {}
+  Run(RegionExecutor& executor, RunMemory& memory, std::span<const RunInput> inputs, RunContext& context)
+      : executor_(executor), region_(executor.region()), kernels_(executor.kernels()), context_(context),
+        memory_(memory), registers_(memory.registers), inputs_(inputs) {}
 
   RunExit run() {
-    TSC_CHECK(inputs_.size() == region_.body.parameters.size(),
-              "region " + region_.name + ": input count");
+    TSC_CHECK(inputs_.size() == region_.body.parameters.size(), "region " + region_.name + ": input count");
     if (!memory_.stale.empty()) bind_held();
     const bool fit = memory_.agree && bind_open() && open_sizes_agree();
     if (!fit) {
@@ -186,8 +178,7 @@ class Run {
       for (const Step& step : executor_.steps().settled()) {
         const Instruction& instruction = *step.instruction;
         if (instruction.code == Code::Scalar) run_scalar(instruction);
-        else if (!registers_.scalars[instruction.operands[0]].i && !memory_.fails)
-          memory_.fails = &instruction;
+        else if (!registers_.scalars[instruction.operands[0]].i && !memory_.fails) memory_.fails = &instruction;
       }
     } catch (const Error&) {  // raises again at its place
       memory_.settles = false;
@@ -239,8 +230,7 @@ class Run {
   bool sizes_agree(ValueId input) const {
     const ValueList& sizes = type(input).sizes;
     for (size_t k = 0; k < sizes.size(); ++k)
-      if (registers_.scalars[sizes[k]].i != registers_.tensor(input).size(static_cast<int64_t>(k)))
-        return false;
+      if (registers_.scalars[sizes[k]].i != registers_.tensor(input).size(static_cast<int64_t>(k))) return false;
     return true;
   }
   bool open_sizes_agree() const {
@@ -268,8 +258,7 @@ class Run {
 
   void check_declared(ValueId value, const Tensor& tensor) const {
     const Type& wanted = type(value);
-    TSC_CHECK(tensor.defined() && tensor.dtype() == wanted.dtype &&
-                  tensor.sizes().size() == wanted.sizes.size(),
+    TSC_CHECK(tensor.defined() && tensor.dtype() == wanted.dtype && tensor.sizes().size() == wanted.sizes.size(),
               "region " + region_.name + ": a tensor has another dtype or rank than declared");
   }
   bool bind_open_sizes(ValueId value, const Tensor& tensor) {
@@ -354,8 +343,7 @@ class Run {
       // In front of an entry guard stand the scalars of all conditions, also of those that the program
       // would not have reached with these inputs: the region does not fit, nothing has happened yet.
       const Instruction& instruction = *steps[at].instruction;
-      if (whole && instruction.code == Code::Scalar && guard_follows(instruction))
-        return leave_through_entry_guard();
+      if (whole && instruction.code == Code::Scalar && guard_follows(instruction)) return leave_through_entry_guard();
       throw RunError{error, instruction.origin};
     } catch (const std::bad_alloc&) {
       throw RunError{Error(ErrorKind::MemoryError, "out of memory"), steps[at].instruction->origin};
@@ -365,9 +353,7 @@ class Run {
   void run_instruction(const Instruction& instruction) {
     switch (instruction.code) {
       case Code::Op: return run_primitive(instruction);
-      case Code::Const:
-        registers_.scalars[instruction.results[0]] = instruction.number;
-        return;
+      case Code::Const: registers_.scalars[instruction.results[0]] = instruction.number; return;
       case Code::Scalar: return run_scalar(instruction);
       case Code::Read: return run_read(instruction);
       case Code::Host: return run_host(instruction);
@@ -405,8 +391,8 @@ class Run {
     bind_result(instruction, 0, std::move(results.first));
     if (instruction.results.size() > 1) bind_result(instruction, 1, std::move(results.second));
   }
-  // A store writes the memory of the version before where nobody looks at that any more: memory that this value alone has, or that of
-  // an input which the region is to write anyway. False: it makes a copy, as any operation.
+  // A store writes the memory of the version before where nobody looks at that any more: memory that this value alone
+  // has, or that of an input which the region is to write anyway. False: it makes a copy, as any operation.
   bool stores_in_place(const Step& step) {
     const Instruction& instruction = *step.instruction;
     if (instruction.code != Code::Op || instruction.op != Op::store) return false;
@@ -414,12 +400,13 @@ class Run {
     const Tensor& target = registers_.tensor(before);
     const bool dies = std::find(step.dying.begin(), step.dying.end(), before) != step.dying.end();
     const bool is_alone = dies && target.storage()->use_count() == 1;
-    const bool is_input = step.into != kNoValue &&
-                          target.storage() == input_tensor(executor_.input_number(step.into)).storage();
+    const bool is_input =
+        step.into != kNoValue && target.storage() == input_tensor(executor_.input_number(step.into)).storage();
     if (!target.is_contiguous() || (!is_alone && !is_input)) return false;
     if (context_.host) context_.host->poll();
     scalars_.clear();
-    for (size_t i = 2; i < instruction.operands.size(); ++i) scalars_.push_back(registers_.scalars[instruction.operands[i]]);
+    for (size_t i = 2; i < instruction.operands.size(); ++i)
+      scalars_.push_back(registers_.scalars[instruction.operands[i]]);
     const Tensor whole = target;
     store_in_place(whole, registers_.tensor(instruction.operands[1]), scalars_);
     bind_result(instruction, 0, whole);
@@ -437,27 +424,23 @@ class Run {
 
   void run_scalar(const Instruction& instruction) {
     Scalar operands[3];
-    for (size_t i = 0; i < instruction.operands.size(); ++i)
-      operands[i] = registers_.scalars[instruction.operands[i]];
+    for (size_t i = 0; i < instruction.operands.size(); ++i) operands[i] = registers_.scalars[instruction.operands[i]];
     registers_.scalars[instruction.results[0]] =
         eval_scalar(instruction.scalar_op, {operands, instruction.operands.size()});
   }
 
   void run_read(const Instruction& instruction) {
     const Tensor& source = registers_.tensor(instruction.operands[0]);
-    registers_.scalars[instruction.results[0]] =
-        read_scalar(source, type(instruction.results[0]).kind);
+    registers_.scalars[instruction.results[0]] = read_scalar(source, type(instruction.results[0]).kind);
   }
 
   void run_host(const Instruction& instruction) {
     TSC_CHECK(context_.host != nullptr, "a host instruction without a host");
     std::vector<RunValue> arguments, results(instruction.results.size());
     for (ValueId operand : instruction.operands) arguments.push_back(value_of(operand));
-    for (size_t i = 0; i < results.size(); ++i)
-      results[i].kind = type(instruction.results[i]).kind;
+    for (size_t i = 0; i < results.size(); ++i) results[i].kind = type(instruction.results[i]).kind;
     context_.host->host(instruction.id, arguments, results);
-    for (size_t i = 0; i < results.size(); ++i)
-      set_value(instruction.results[i], std::move(results[i]));
+    for (size_t i = 0; i < results.size(); ++i) set_value(instruction.results[i], std::move(results[i]));
   }
 
   // Values that were read from this memory before keep their contents: those still needed move out.
@@ -465,8 +448,7 @@ class Run {
     const Tensor target = input_tensor(executor_.input_number(instruction.operands[0]));
     const Tensor source = registers_.tensor(instruction.operands[1]);
     // A kernel may have written the memory already: then there is nothing to copy.
-    const bool in_place = source.storage() == target.storage() &&
-                          source.offset() == target.offset() &&
+    const bool in_place = source.storage() == target.storage() && source.offset() == target.offset() &&
                           source.strides() == target.strides();
     if (!in_place) {
       for (ValueId value : executor_.steps().old_views(instruction)) {
@@ -479,7 +461,8 @@ class Run {
       copy_into(target, source);
     }
     target.storage()->version += instruction.id;
-    if (instruction.operands.size() > 2) target.storage()->version += static_cast<uint32_t>(registers_.scalars[instruction.operands[2]].i);
+    if (instruction.operands.size() > 2)
+      target.storage()->version += static_cast<uint32_t>(registers_.scalars[instruction.operands[2]].i);
   }
 
   void run_rng_advance(const Instruction& instruction) {
@@ -517,8 +500,7 @@ class Run {
     const size_t carried = parameters.size() - 1;
     Stacks stacks = make_stacks(instruction, carried);
     yielded_.clear();
-    for (size_t i = 1; i < instruction.operands.size(); ++i)
-      yielded_.push_back(value_of(instruction.operands[i]));
+    for (size_t i = 1; i < instruction.operands.size(); ++i) yielded_.push_back(value_of(instruction.operands[i]));
     for (int64_t turn = 0; turn < trips; ++turn) {
       const int64_t trip = instruction.attributes.mode ? trips - 1 - turn : turn;
       if (context_.host) context_.host->poll();
@@ -541,10 +523,13 @@ class Run {
     std::vector<RunValue> carried;
     for (size_t i = 1; i < operands.size(); ++i) {
       if (i <= loop.carried) carried.push_back(value_of(operands[i]));
-      else inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]], nullptr};
+      else
+        inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]],
+                     nullptr};
     }
     Stacks stacks = make_stacks(instruction, loop.carried);
-    carried = run_turns(loop, registers_.scalars[operands[0]].i, instruction.attributes.mode != 0, std::move(carried), std::move(inputs), stacks, context_);
+    carried = run_turns(loop, registers_.scalars[operands[0]].i, instruction.attributes.mode != 0, std::move(carried),
+                        std::move(inputs), stacks, context_);
     for (size_t i = 0; i < carried.size(); ++i) set_value(results[i], std::move(carried[i]));
     take_stacks(results.subspan(loop.carried), stacks);
   }
@@ -585,11 +570,11 @@ RunExit RegionExecutor::run(std::span<const RunInput> inputs, RunContext& contex
 
 }  // namespace
 
-std::unique_ptr<Executable> make_region_executor(Region region,
-                                                 std::unique_ptr<KernelRunner> kernels,
-                                                 bool is_verified, std::vector<LoopTurn> loops) {
+std::unique_ptr<Executable> make_region_executor(Region region, std::unique_ptr<KernelRunner> kernels, bool is_verified,
+                                                 std::vector<LoopTurn> loops) {
   if (!is_verified) verify(region);
-  return std::make_unique<RegionExecutor>(std::make_shared<const Region>(std::move(region)), std::move(kernels), std::move(loops));
+  return std::make_unique<RegionExecutor>(std::make_shared<const Region>(std::move(region)), std::move(kernels),
+                                          std::move(loops));
 }
 
 }  // namespace tsc::jit

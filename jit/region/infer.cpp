@@ -22,8 +22,8 @@ struct Arithmetic {
 // What an op demands of its operands; sizes that must be equal go through the algebra.
 class Inference {
  public:
-  Inference(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors,
-            std::span<const ValueId> scalars, const OpAttributes& attributes)
+  Inference(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors, std::span<const ValueId> scalars,
+            const OpAttributes& attributes)
       : a_(algebra), op_(op), tensors_(tensors), scalars_(scalars), attributes_(attributes) {}
 
   ValueList sizes() {
@@ -63,8 +63,7 @@ class Inference {
   [[noreturn]] void fail(const std::string& why) {
     std::string shapes;
     for (size_t i = 0; i < tensors_.size(); ++i) shapes += (i ? ", " : "") + text(x(i));
-    throw Error(ErrorKind::RuntimeError,
-                std::string(op_name(op_)) + ": " + why + " (operand sizes " + shapes + ")");
+    throw Error(ErrorKind::RuntimeError, std::string(op_name(op_)) + ": " + why + " (operand sizes " + shapes + ")");
   }
   void require(bool ok, const char* why) {
     if (!ok) fail(why);
@@ -76,9 +75,8 @@ class Inference {
     require(attributes_.axes.size() > i, "needs an axis");
     const int64_t axis = attributes_.axes[i];
     if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) {
-      throw Error(ErrorKind::IndexError, std::string(op_name(op_)) + ": axis " +
-                                             std::to_string(axis) + " is out of range for sizes " +
-                                             text(sizes));
+      throw Error(ErrorKind::IndexError, std::string(op_name(op_)) + ": axis " + std::to_string(axis) +
+                                             " is out of range for sizes " + text(sizes));
     }
     return static_cast<size_t>(axis);
   }
@@ -91,8 +89,7 @@ class Inference {
     }
     size_t fixed = scalar_count(op_, 0, 0);
     const bool list = scalar_count(op_, 4, 1) != fixed;
-    require(list ? scalars_.size() >= fixed : scalars_.size() == fixed,
-            "wrong number of scalar operands");
+    require(list ? scalars_.size() >= fixed : scalars_.size() == fixed, "wrong number of scalar operands");
   }
 
   bool is_free(size_t scalar) const { return scalar < free_scalars(op_); }
@@ -131,8 +128,7 @@ class Inference {
       case Family::Reduce:
         for (size_t i = 0; i < attributes_.axes.size(); ++i) {
           axis(x(), i);
-          require(i == 0 || attributes_.axes[i - 1] < attributes_.axes[i],
-                  "the axes must be sorted and unique");
+          require(i == 0 || attributes_.axes[i - 1] < attributes_.axes[i], "the axes must be sorted and unique");
         }
         return;
       case Family::Scan:
@@ -145,8 +141,7 @@ class Inference {
   void check_same_shape() {
     for (size_t i = 1; i < tensors_.size(); ++i) {
       require(x(i).size() == x().size(), "operands have different ranks");
-      for (size_t k = 0; k < x().size(); ++k)
-        require_equal(x()[k], x(i)[k], "operands have different sizes");
+      for (size_t k = 0; k < x().size(); ++k) require_equal(x()[k], x(i)[k], "operands have different sizes");
     }
   }
 
@@ -157,9 +152,7 @@ class Inference {
       case Op::view_as_real: return;
       case Op::view_as_complex: return;
       case Op::broadcast: return check_broadcast();
-      case Op::diagonal:
-        require(axis(x(), 0) != axis(x(), 1), "needs two different axes");
-        return;
+      case Op::diagonal: require(axis(x(), 0) != axis(x(), 1), "needs two different axes"); return;
       default: axis(x()); return;
     }
   }
@@ -209,8 +202,7 @@ class Inference {
     const size_t lead = scalars_.size() - x().size();
     for (size_t i = 0; i < x().size(); ++i) {
       if (a_.known_int(x()[i]) == 1) continue;
-      require_equal(x()[i], scalars_[lead + i],
-                    "an axis that is not of size 1 must keep its size");
+      require_equal(x()[i], scalars_[lead + i], "an axis that is not of size 1 must keep its size");
     }
   }
 
@@ -263,8 +255,7 @@ class Inference {
     const auto before = static_cast<size_t>(axes_before_windows(op_));
     require(x().size() > before && x().size() <= before + 3, "needs one to three windowed axes");
     const size_t lists = 5;
-    require(scalars_.size() == lists * (x().size() - before),
-            "each list needs one number for every windowed axis");
+    require(scalars_.size() == lists * (x().size() - before), "each list needs one number for every windowed axis");
     if (op_ != Op::convolve) return;
     require(x(1).size() == x().size(), "the operands have different ranks");
     require_equal(x()[1], x(1)[0], "the numbers of groups differ");
@@ -280,8 +271,8 @@ class Inference {
 
 }  // namespace
 
-Type infer_type(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors,
-                std::span<const ValueId> scalars, const OpAttributes& attributes, int index) {
+Type infer_type(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors, std::span<const ValueId> scalars,
+                const OpAttributes& attributes, int index) {
   SmallVector<DType, 8> dtypes;
   for (const Type* type : tensors) dtypes.push_back(type->dtype);
   Type type{ValueKind::Tensor, infer_dtype(op, dtypes, attributes, index), {}};
@@ -297,8 +288,7 @@ size_t free_scalars(Op op) {
 OpAttributes normal_attributes(Op op, const OpAttributes& attributes) {
   OpAttributes normal;
   const Family family = op_row(op).family;
-  if (!is_elementwise(op) && family != Family::Contract && family != Family::Window)
-    normal.axes = attributes.axes;
+  if (!is_elementwise(op) && family != Family::Contract && family != Family::Window) normal.axes = attributes.axes;
   if (op_row(op).dtype_rule == DTypeRule::Attribute) normal.dtype = attributes.dtype;
   const bool has_mode = family == Family::Sort || op == Op::amax || op == Op::amin || op == Op::convolve ||
                         op == Op::save_for_backward || reports_bounds(op);

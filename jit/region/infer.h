@@ -24,8 +24,8 @@ class SizeAlgebra {
 
 // Type of result `index`. Raises tsc::Error as the op itself would: for known sizes with the very text
 // of the reference kernel, for unknown ones naming the op and both sizes.
-Type infer_type(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors,
-                std::span<const ValueId> scalars, const OpAttributes& attributes, int index = 0);
+Type infer_type(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors, std::span<const ValueId> scalars,
+                const OpAttributes& attributes, int index = 0);
 
 // How many of an op's first scalars are no sizes: the value of full and pad, seed and offset of random bits.
 size_t free_scalars(Op op);

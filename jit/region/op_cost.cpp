@@ -22,10 +22,8 @@ bool is_cheap(Op op) {
     case Op::lt:
     case Op::le:
     case Op::select:
-    case Op::cast:
-      return true;
-    default:
-      return false;
+    case Op::cast: return true;
+    default: return false;
   }
 }
 

@@ -37,8 +37,8 @@ class Lexer {
   }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
-                                  text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
       line_ += text_[at_] == '\n';
       ++at_;
     }
@@ -51,9 +51,8 @@ class Lexer {
       return Token::Kind::Value;
     }
     if (is_digit(c) || (c == '-' && is_word(after))) {
-      while (at_ < text_.size() &&
-             (is_word(text_[at_]) || text_[at_] == '.' ||
-              ((text_[at_] == '+' || text_[at_] == '-') && text_[at_ - 1] == 'e')))
+      while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' ||
+                                    ((text_[at_] == '+' || text_[at_] == '-') && text_[at_ - 1] == 'e')))
         ++at_;
       return Token::Kind::Number;
     }
@@ -90,8 +89,8 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& reason) {
-    throw Error(ErrorKind::ValueError, "region text, line " + std::to_string(token_.line) + ": " +
-                                           reason + " (at '" + std::string(token_.text) + "')");
+    throw Error(ErrorKind::ValueError, "region text, line " + std::to_string(token_.line) + ": " + reason + " (at '" +
+                                           std::string(token_.text) + "')");
   }
   void advance() { token_ = lexer_.next(); }
   bool accept(std::string_view text) {
@@ -152,8 +151,7 @@ class Parser {
     while (token_.kind == Token::Kind::Value) {
       // A size that is not defined yet is defined here.
       const auto found = values_.find(std::string(token_.text));
-      type.sizes.push_back(found != values_.end() ? found->second
-                                                  : define(token_.text, {ValueKind::Int, {}, {}}));
+      type.sizes.push_back(found != values_.end() ? found->second : define(token_.text, {ValueKind::Int, {}, {}}));
       advance();
       if (!accept(",")) break;
     }
@@ -226,13 +224,18 @@ class Parser {
   }
 
   void head(Instruction& instruction) {
-    static constexpr std::pair<std::string_view, Code> kCodes[] = {
-        {"const", Code::Const},           {"scalar", Code::Scalar},
-        {"read", Code::Read},             {"host", Code::Host},
-        {"guard", Code::Guard},           {"exit", Code::Exit},
-        {"write_back", Code::WriteBack},  {"rng_advance", Code::RngAdvance},
-        {"if", Code::If},                 {"loop", Code::Loop},
-        {"yield", Code::Yield},           {"kernel", Code::Kernel}};
+    static constexpr std::pair<std::string_view, Code> kCodes[] = {{"const", Code::Const},
+                                                                   {"scalar", Code::Scalar},
+                                                                   {"read", Code::Read},
+                                                                   {"host", Code::Host},
+                                                                   {"guard", Code::Guard},
+                                                                   {"exit", Code::Exit},
+                                                                   {"write_back", Code::WriteBack},
+                                                                   {"rng_advance", Code::RngAdvance},
+                                                                   {"if", Code::If},
+                                                                   {"loop", Code::Loop},
+                                                                   {"yield", Code::Yield},
+                                                                   {"kernel", Code::Kernel}};
     const auto word = take(Token::Kind::Word, "an instruction");
     for (const auto& [name, code] : kCodes) {
       if (name != word) continue;
@@ -241,7 +244,8 @@ class Parser {
         instruction.number = number();
       } else if (code == Code::Scalar) {
         scalar_operation(instruction);
-      } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel || (code == Code::Loop && token_.text == "#")) {
+      } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel ||
+                 (code == Code::Loop && token_.text == "#")) {
         numbered_list(instruction);
         if (code == Code::Loop) attributes(instruction);
       } else if (code == Code::Guard) {
@@ -315,11 +319,9 @@ class Parser {
     for (const auto& name : names) instruction.results.push_back(define(name));
     std::vector<Type> types = result_types(instruction);
     if (types.size() != names.size()) fail("one type per result");
-    if (!types.empty() && instruction.code == Code::Op &&
-        op_row(instruction.op).dtype_rule == DTypeRule::Attribute)
+    if (!types.empty() && instruction.code == Code::Op && op_row(instruction.op).dtype_rule == DTypeRule::Attribute)
       instruction.attributes.dtype = types[0].dtype;
-    for (size_t i = 0; i < types.size(); ++i)
-      region_.type(instruction.results[i]) = std::move(types[i]);
+    for (size_t i = 0; i < types.size(); ++i) region_.type(instruction.results[i]) = std::move(types[i]);
     if (accept("@")) instruction.origin = id();
     if (token_.text == "{") nested(instruction);
     block.instructions.push_back(std::move(instruction));

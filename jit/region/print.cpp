@@ -32,8 +32,7 @@ class Printer {
   }
   std::string use(ValueId value) {
     const auto found = numbers_.find(value);
-    return found == numbers_.end() ? "%?" + std::to_string(value)
-                                   : "%" + std::to_string(found->second);
+    return found == numbers_.end() ? "%?" + std::to_string(value) : "%" + std::to_string(found->second);
   }
   std::string uses(std::span<const ValueId> values) {
     std::string text;
@@ -94,8 +93,7 @@ class Printer {
         text += (i ? ", " : "") + std::to_string(instruction.attributes.axes[i]);
       text += "]";
     }
-    if (instruction.attributes.mode)
-      text += " mode=" + std::to_string(instruction.attributes.mode);
+    if (instruction.attributes.mode) text += " mode=" + std::to_string(instruction.attributes.mode);
     return text;
   }
 
@@ -105,21 +103,19 @@ class Printer {
     const std::string id = "#" + std::to_string(instruction.id);
     const std::span<const ValueId> operands = instruction.operands;
     switch (instruction.code) {
-      case Code::Op:
-        return std::string(op_name(instruction.op)) + spaced + attributes(instruction);
+      case Code::Op: return std::string(op_name(instruction.op)) + spaced + attributes(instruction);
       case Code::Const: return "const " + number(instruction.number);
-      case Code::Scalar:
-        return "scalar " + std::string(scalar_op_name(instruction.scalar_op)) + spaced;
+      case Code::Scalar: return "scalar " + std::string(scalar_op_name(instruction.scalar_op)) + spaced;
       case Code::Read: return "read" + spaced;
       case Code::Host: return "host " + id + "(" + arguments + ")";
-      case Code::Guard:
-        return "guard " + use(operands[0]) + " else exit " + id + "(" + uses(operands.subspan(1)) +
-               ")";
+      case Code::Guard: return "guard " + use(operands[0]) + " else exit " + id + "(" + uses(operands.subspan(1)) + ")";
       case Code::Exit: return "exit " + id + "(" + arguments + ")";
       case Code::WriteBack: return "write_back" + spaced + (instruction.id != 1 ? " " + id : "");
       case Code::RngAdvance: return "rng_advance" + spaced;
       case Code::If: return "if" + spaced;
-      case Code::Loop: return (instruction.blocks.empty() ? "loop " + id + "(" + arguments + ")" : "loop" + spaced) + attributes(instruction);
+      case Code::Loop:
+        return (instruction.blocks.empty() ? "loop " + id + "(" + arguments + ")" : "loop" + spaced) +
+               attributes(instruction);
       case Code::Yield: return "yield" + spaced;
       case Code::Kernel: return "kernel " + id + "(" + arguments + ")";
     }
@@ -149,12 +145,11 @@ class Printer {
     for (const Instruction& instruction : block.instructions) {
       indent();
       const std::string text = head(instruction);
-      for (size_t i = 0; i < instruction.results.size(); ++i)
-        out_ += (i ? ", " : "") + define(instruction.results[i]);
+      for (size_t i = 0; i < instruction.results.size(); ++i) out_ += (i ? ", " : "") + define(instruction.results[i]);
       if (!instruction.results.empty()) out_ += " = ";
       out_ += text;
-      const bool typed = !instruction.results.empty() && instruction.code != Code::Const &&
-                         instruction.code != Code::RngAdvance;
+      const bool typed =
+          !instruction.results.empty() && instruction.code != Code::Const && instruction.code != Code::RngAdvance;
       if (typed) out_ += " : " + types(instruction.results);
       if (instruction.origin) out_ += " @" + std::to_string(instruction.origin);
       if (!instruction.blocks.empty()) print_nested(instruction);

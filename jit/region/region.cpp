@@ -6,10 +6,10 @@ namespace tsc::jit {
 
 std::string_view scalar_op_name(ScalarOp op) {
   static constexpr std::array<std::string_view, 30> kNames = {
-      "add", "sub", "mul", "true_div", "floor_div", "mod", "pow", "neg", "abs", "minimum",
-      "maximum", "eq", "ne", "lt", "le", "logical_and", "logical_or", "logical_not",
-      "int_to_float", "float_to_int", "bool_to_int", "sqrt", "exp", "log", "sin", "cos", "tanh",
-      "floor", "ceil", "round"};
+      "add",        "sub",         "mul",          "true_div",     "floor_div",   "mod",  "pow", "neg",
+      "abs",        "minimum",     "maximum",      "eq",           "ne",          "lt",   "le",  "logical_and",
+      "logical_or", "logical_not", "int_to_float", "float_to_int", "bool_to_int", "sqrt", "exp", "log",
+      "sin",        "cos",         "tanh",         "floor",        "ceil",        "round"};
   return op == ScalarOp::select ? "select" : kNames[static_cast<size_t>(op)];
 }
 
@@ -43,8 +43,7 @@ namespace {
 void clone_block(const Block& from, Block& to) {
   to.parameters = from.parameters;
   to.instructions.reserve(from.instructions.size());
-  for (const Instruction& source : from.instructions)
-    to.instructions.push_back(clone_instruction(source));
+  for (const Instruction& source : from.instructions) to.instructions.push_back(clone_instruction(source));
 }
 
 }  // namespace
@@ -83,8 +82,7 @@ size_t tensor_count(const Instruction& instruction) {
 }
 
 bool has_effect(const Instruction& instruction) {
-  return instruction.code != Code::Op && instruction.code != Code::Const &&
-         instruction.code != Code::Scalar;
+  return instruction.code != Code::Op && instruction.code != Code::Const && instruction.code != Code::Scalar;
 }
 
 size_t scalar_count(Op op, size_t result_rank, size_t last_tensor_rank) {

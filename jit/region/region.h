@@ -52,6 +52,7 @@ enum class Code : uint8_t {
                // its number among the kernels of the region
 };
 
+// clang-format off
 enum class ScalarOp : uint8_t {
   add, sub, mul,               // Int x Int (OverflowError) or Float x Float
   true_div, floor_div, mod,    // Python's; ZeroDivisionError
@@ -64,6 +65,7 @@ enum class ScalarOp : uint8_t {
   sqrt, exp, log, sin, cos, tanh, floor, ceil, round,  // Float -> Float (math module's domain errors)
   select,                      // Bool, a, b
 };
+// clang-format on
 std::string_view scalar_op_name(ScalarOp op);
 
 struct Block;
@@ -75,9 +77,9 @@ struct Instruction {
   ValueList operands;
   SmallVector<ValueId, 2> results;
   OpAttributes attributes;
-  Scalar number;        // Const
-  uint32_t id = 0;      // Host and exit number
-  uint32_t origin = 0;  // opaque place in the source, carried to kernels, errors and events
+  Scalar number;                               // Const
+  uint32_t id = 0;                             // Host and exit number
+  uint32_t origin = 0;                         // opaque place in the source, carried to kernels, errors and events
   std::vector<std::unique_ptr<Block>> blocks;  // If: then, else; Loop: body, until it is outlined
 };
 

@@ -15,9 +15,7 @@ class Registers {
  public:
   // drop_all() leaves the values with a true entry in `kept` as they are.
   explicit Registers(const Region& region, const std::vector<bool>& kept = {})
-      : scalars(region.value_count()),
-        objects(region.value_count()),
-        places_(region.value_count()),
+      : scalars(region.value_count()), objects(region.value_count()), places_(region.value_count()),
         seen_(region.value_count(), &none_) {
     find_tensors(region, region.body, kept);
   }
@@ -52,9 +50,7 @@ class Registers {
   std::vector<void*> objects;
 
  private:
-  bool is_own(ValueId value) const {
-    return places_[value] != 0 && seen_[value] == &own_[places_[value] - 1];
-  }
+  bool is_own(ValueId value) const { return places_[value] != 0 && seen_[value] == &own_[places_[value] - 1]; }
   // Given when it is needed first: what a compiled kernel computes inside is never put anywhere.
   Tensor& place_of(ValueId value) {
     if (places_[value] == 0) {
@@ -76,9 +72,9 @@ class Registers {
     }
   }
 
-  Tensor none_;  // what an empty register shows
-  std::vector<uint32_t> places_;  // by value: of its tensor among own_, from 1
-  std::deque<Tensor> own_;        // which stay where they are
+  Tensor none_;                      // what an empty register shows
+  std::vector<uint32_t> places_;     // by value: of its tensor among own_, from 1
+  std::deque<Tensor> own_;           // which stay where they are
   std::vector<const Tensor*> seen_;  // by value
   std::vector<ValueId> tensor_values_;
 };

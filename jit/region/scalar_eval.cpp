@@ -9,22 +9,20 @@ namespace {
 
 // The interpreter's words: a program may print them.
 [[noreturn]] void overflow(int64_t a, const char* symbol, int64_t b) {
-  throw Error(ErrorKind::OverflowError,
-              "integer overflow: " + std::to_string(a) + " " + symbol + " " + std::to_string(b) +
-                  " does not fit in 64 bits; use floats for values this large");
+  throw Error(ErrorKind::OverflowError, "integer overflow: " + std::to_string(a) + " " + symbol + " " +
+                                            std::to_string(b) +
+                                            " does not fit in 64 bits; use floats for values this large");
 }
 
 [[noreturn]] void domain_error() { throw Error(ErrorKind::ValueError, "math domain error"); }
 
 double checked_range(double result, double operand) {
-  if (std::isinf(result) && !std::isinf(operand))
-    throw Error(ErrorKind::OverflowError, "math range error");
+  if (std::isinf(result) && !std::isinf(operand)) throw Error(ErrorKind::OverflowError, "math range error");
   return result;
 }
 
 int64_t floor_div_int(int64_t a, int64_t b) {
-  if (b == 0)
-    throw Error(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
+  if (b == 0) throw Error(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
   if (b == -1) {
     if (a == std::numeric_limits<int64_t>::min()) overflow(a, "//", b);
     return -a;
@@ -62,8 +60,7 @@ void divmod_float(double x, double y, double* quotient, double* rest) {
 }
 
 double pow_float(double x, double y) {
-  if (x == 0 && y < 0)
-    throw Error(ErrorKind::ZeroDivisionError, "0.0 cannot be raised to a negative power");
+  if (x == 0 && y < 0) throw Error(ErrorKind::ZeroDivisionError, "0.0 cannot be raised to a negative power");
   if (x < 0 && std::isfinite(x) && std::isfinite(y) && y != std::floor(y))
     throw Error(ErrorKind::ValueError, "negative number to a fractional power is complex");
   const double result = std::pow(x, y);
@@ -74,8 +71,7 @@ double pow_float(double x, double y) {
 
 int64_t float_to_int(double x) {
   if (std::isnan(x)) throw Error(ErrorKind::ValueError, "cannot convert float NaN to integer");
-  if (std::isinf(x))
-    throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
+  if (std::isinf(x)) throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
   const double whole = std::trunc(x);
   if (whole < -9223372036854775808.0 || whole >= 9223372036854775808.0) {
     char text[40];
@@ -165,9 +161,8 @@ Scalar eval_float(ScalarOp op, double a, double b) {
     case ScalarOp::floor_div:
     case ScalarOp::mod:
       if (b == 0) {
-        throw Error(ErrorKind::ZeroDivisionError, op == ScalarOp::mod
-                                                      ? "float modulo"
-                                                      : "float floor division by zero");
+        throw Error(ErrorKind::ZeroDivisionError,
+                    op == ScalarOp::mod ? "float modulo" : "float floor division by zero");
       }
       divmod_float(a, b, &quotient, &rest);
       return Scalar::of_float(op == ScalarOp::mod ? rest : quotient);
@@ -206,9 +201,7 @@ Scalar eval_scalar(ScalarOp op, std::span<const Scalar> operands) {
 }
 
 ValueKind scalar_result_kind(ScalarOp op, std::span<const ValueKind> operands) {
-  const auto expect = [&](bool ok) {
-    TSC_CHECK(ok, "operand kinds of scalar " + std::string(scalar_op_name(op)));
-  };
+  const auto expect = [&](bool ok) { TSC_CHECK(ok, "operand kinds of scalar " + std::string(scalar_op_name(op))); };
   expect(static_cast<int>(operands.size()) == scalar_operand_count(op));
   const ValueKind a = operands[0];
   const bool number = a == ValueKind::Int || a == ValueKind::Float;

@@ -9,8 +9,7 @@
 namespace tsc::jit {
 namespace {
 
-void find_old_views(const Block& block, ValueMap<ValueId>& bases,
-                    OldViews& writes) {
+void find_old_views(const Block& block, ValueMap<ValueId>& bases, OldViews& writes) {
   for (const Instruction& instruction : block.instructions) {
     for_each_use(instruction, [&](ValueId used) {
       const auto base = bases.find(used);
@@ -72,9 +71,7 @@ void find_steps(const Block& block, const LastUses& last_uses, const StoresIntoI
 }  // namespace
 
 RegionSteps::RegionSteps(const Region& region)
-    : region_(region),
-      old_views_(find_old_views(region)),
-      held_values_(region.value_count()),
+    : region_(region), old_views_(find_old_views(region)), held_values_(region.value_count()),
       held_sizes_(region.value_count()) {
   find_steps(region.body, find_last_uses(region), find_stores_into_inputs(region), blocks_);
   look_through(region.body);
@@ -83,8 +80,7 @@ RegionSteps::RegionSteps(const Region& region)
 void RegionSteps::look_through(const Block& block) {
   for (const Instruction& instruction : block.instructions) {
     has_host_ |= instruction.code == Code::Host;
-    if (instruction.code == Code::Const)
-      constants_.push_back({instruction.results[0], instruction.number});
+    if (instruction.code == Code::Const) constants_.push_back({instruction.results[0], instruction.number});
     for (const auto& nested : instruction.blocks) look_through(*nested);
   }
 }

@@ -40,9 +40,7 @@ class RegionSteps {
   const std::vector<bool>& held_values() const { return held_values_; }
   bool is_held_size(ValueId value) const { return held_sizes_[value]; }
 
-  const std::vector<ValueId>& old_views(const Instruction& write_back) const {
-    return old_views_.at(&write_back);
-  }
+  const std::vector<ValueId>& old_views(const Instruction& write_back) const { return old_views_.at(&write_back); }
   const std::vector<std::pair<ValueId, Scalar>>& constants() const { return constants_; }
   bool has_host() const { return has_host_; }
 

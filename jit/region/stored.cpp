@@ -94,8 +94,7 @@ class Reader {
     one.op = read_enum(in_, static_cast<Op>(op_rows().size() - 1));
     one.attributes.dtype = read_enum(in_, kLastDType);
     one.attributes.mode = in_.difference();
-    for (size_t left = in_.count(1); left > 0; --left)
-      one.attributes.axes.push_back(in_.difference());
+    for (size_t left = in_.count(1); left > 0; --left) one.attributes.axes.push_back(in_.difference());
   }
 
   ByteReader& in_;

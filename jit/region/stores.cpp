@@ -16,7 +16,8 @@ class StoreFinder {
   StoresIntoInputs run() {
     const auto is_store = [](const Instruction& one) { return one.code == Code::Op && one.op == Op::store; };
     const auto is_write = [](const Instruction& one) { return one.code == Code::WriteBack; };
-    if (std::none_of(code_.begin(), code_.end(), is_store) || std::none_of(code_.begin(), code_.end(), is_write)) return {};
+    if (std::none_of(code_.begin(), code_.end(), is_store) || std::none_of(code_.begin(), code_.end(), is_write))
+      return {};
     follow_views();
     find_raising();
     for (size_t i = 0; i < code_.size(); ++i) {
@@ -54,8 +55,8 @@ class StoreFinder {
       raising_in_front_[i + 1] = raising_in_front_[i] + raises.may_leave_early(code_[i]);
   }
 
-  // From a write back through the versions that it ends, as long as each is made of the one before alone. Memory that is written
-  // stays written: nothing behind the first such store may raise in front of the write.
+  // From a write back through the versions that it ends, as long as each is made of the one before alone. Memory that
+  // is written stays written: nothing behind the first such store may raise in front of the write.
   void follow(size_t write) {
     const ValueId input = code_[write].operands[0];
     std::vector<const Instruction*> chain;

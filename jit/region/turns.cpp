@@ -7,8 +7,10 @@ namespace tsc::jit {
 void Stacks::put(int64_t trip, std::span<const RunValue> rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const Tensor& whole = wholes_[i];
-    const Sizes sizes(whole.sizes().begin() + 1, whole.sizes().end()), strides(whole.strides().begin() + 1, whole.strides().end());
-    copy_into(Tensor(whole.storage(), whole.dtype(), sizes, strides, whole.offset() + trip * whole.stride(0)), rows[i].tensor);
+    const Sizes sizes(whole.sizes().begin() + 1, whole.sizes().end()),
+        strides(whole.strides().begin() + 1, whole.strides().end());
+    copy_into(Tensor(whole.storage(), whole.dtype(), sizes, strides, whole.offset() + trip * whole.stride(0)),
+              rows[i].tensor);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The turns of a loop that is outlined (jit/passes/outline.h): runs of its own region, one after the other. Each is given the carried
-// tensors, whose memory it may write; of each, parts are stacked.
-// Knows executables; must not know regions.
+// The turns of a loop that is outlined (jit/passes/outline.h): runs of its own region, one after the other. Each is
+// given the carried tensors, whose memory it may write; of each, parts are stacked. Knows executables; must not know
+// regions.
 #include "jit/executable.h"
 
 namespace tsc::jit {
@@ -22,8 +22,8 @@ class Stacks {
   std::vector<Tensor> wholes_;
 };
 
-// The carried values behind the last turn, whose number is 0 where they count down. `inputs` of a turn are filled from behind the
-// carried values on.
+// The carried values behind the last turn, whose number is 0 where they count down. `inputs` of a turn are filled from
+// behind the carried values on.
 std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
                                 std::vector<RunInput> inputs, Stacks& stacks, RunContext& context);
 

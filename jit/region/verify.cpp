@@ -51,10 +51,7 @@ class CheckingAlgebra final : public SizeAlgebra {
 class Verifier {
  public:
   explicit Verifier(const Region& region)
-      : region_(region),
-        facts_(region),
-        algebra_(region, facts_),
-        defined_(region.value_count()) {}
+      : region_(region), facts_(region), algebra_(region, facts_), defined_(region.value_count()) {}
 
   void run() {
     for (ValueId input : region_.body.parameters) define_open(input);
@@ -71,8 +68,7 @@ class Verifier {
  private:
   void check(bool ok, std::string_view rule) {
     if (!ok) [[unlikely]]
-      throw_internal_fault(__FILE__, __LINE__, "region rule",
-                           region_.name + ", " + where() + ": " + std::string(rule));
+      throw_internal_fault(__FILE__, __LINE__, "region rule", region_.name + ", " + where() + ": " + std::string(rule));
   }
 
   void define(ValueId value) {
@@ -100,13 +96,10 @@ class Verifier {
   }
   void use(ValueId value) {
     check(value < region_.value_count(), "an operand does not exist");
-    if (!defined_[value])
-      check(false, "value %" + std::to_string(value) + " is used before its definition");
+    if (!defined_[value]) check(false, "value %" + std::to_string(value) + " is used before its definition");
   }
   ValueKind kind(ValueId value) const { return region_.type(value).kind; }
-  bool is_scalar(ValueId value) const {
-    return kind(value) != ValueKind::Tensor && kind(value) != ValueKind::Object;
-  }
+  bool is_scalar(ValueId value) const { return kind(value) != ValueKind::Tensor && kind(value) != ValueKind::Object; }
   bool same_type(ValueId a, ValueId b) {
     const Type &x = region_.type(a), &y = region_.type(b);
     if (x.kind != y.kind) return false;
@@ -142,8 +135,7 @@ class Verifier {
       index_ = i;
       const bool terminator = instruction.code == Code::Exit || instruction.code == Code::Yield;
       check(terminator == (i + 1 == block.instructions.size()),
-            terminator ? "a terminator stands before the end of its block"
-                       : "the block has no terminator");
+            terminator ? "a terminator stands before the end of its block" : "the block has no terminator");
       for (ValueId operand : instruction.operands) use(operand);
       check_instruction(instruction, owner);
     }
@@ -156,16 +148,15 @@ class Verifier {
   std::string where() const {
     if (!instruction_) return "inputs and assumptions";
     std::string text = "instruction " + std::to_string(index_) + " (";
-    text += instruction_->code == Code::Op
-                ? std::string(op_name(instruction_->op))
-                : "code " + std::to_string(static_cast<int>(instruction_->code));
+    text += instruction_->code == Code::Op ? std::string(op_name(instruction_->op))
+                                           : "code " + std::to_string(static_cast<int>(instruction_->code));
     if (!instruction_->results.empty()) text += ", %" + std::to_string(instruction_->results[0]);
     return text + ")";
   }
 
   void check_instruction(const Instruction& instruction, const Instruction* owner) {
-    const bool nests = instruction.code == Code::If || instruction.code == Code::Loop ||
-                       instruction.code == Code::Kernel;
+    const bool nests =
+        instruction.code == Code::If || instruction.code == Code::Loop || instruction.code == Code::Kernel;
     check(nests || instruction.blocks.empty(), "only if, loop and kernel hold blocks");
     switch (instruction.code) {
       case Code::Op: return check_op(instruction);
@@ -195,8 +186,7 @@ class Verifier {
     SmallVector<const Type*, 6> types;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const ValueId operand = instruction.operands[i];
-      check(i < tensors ? kind(operand) == ValueKind::Tensor : is_scalar(operand),
-            "an operand has the wrong kind");
+      check(i < tensors ? kind(operand) == ValueKind::Tensor : is_scalar(operand), "an operand has the wrong kind");
       if (i < tensors) types.push_back(&region_.type(operand));
     }
     check(instruction.results.size() == static_cast<size_t>(op_result_count(instruction.op)),
@@ -206,15 +196,14 @@ class Verifier {
       const Type& declared = region_.type(instruction.results[r]);
       Type inferred;
       try {
-        inferred = infer_type(algebra_, instruction.op, types, operands.subspan(tensors),
-                              instruction.attributes, static_cast<int>(r));
+        inferred = infer_type(algebra_, instruction.op, types, operands.subspan(tensors), instruction.attributes,
+                              static_cast<int>(r));
       } catch (const Error& error) {
         check(false, error.message());
       }
       check(declared.kind == ValueKind::Tensor && declared.dtype == inferred.dtype,
             "the result's dtype is not what the op gives");
-      check(declared.sizes.size() == inferred.sizes.size(),
-            "the result's rank is not what the op gives");
+      check(declared.sizes.size() == inferred.sizes.size(), "the result's rank is not what the op gives");
       const bool dynamic = op_row(instruction.op).flags & kDynamicSize;
       dynamic ? define_open(instruction.results[r]) : define(instruction.results[r]);
       check_sizes(instruction.results[r]);
@@ -225,10 +214,8 @@ class Verifier {
   }
 
   void check_constant(const Instruction& instruction) {
-    check(instruction.operands.empty() && instruction.results.size() == 1,
-          "a constant has one result");
-    check(kind(instruction.results[0]) == kind_of(instruction.number),
-          "the constant's kind is not its number's");
+    check(instruction.operands.empty() && instruction.results.size() == 1, "a constant has one result");
+    check(kind(instruction.results[0]) == kind_of(instruction.number), "the constant's kind is not its number's");
     define(instruction.results[0]);
   }
 
@@ -239,8 +226,7 @@ class Verifier {
       kinds.push_back(kind(operand));
     }
     check(instruction.results.size() == 1, "a scalar operation has one result");
-    check(!kinds.empty() &&
-              kind(instruction.results[0]) == scalar_result_kind(instruction.scalar_op, kinds),
+    check(!kinds.empty() && kind(instruction.results[0]) == scalar_result_kind(instruction.scalar_op, kinds),
           "the result's kind is not what the operation gives");
     define(instruction.results[0]);
   }
@@ -254,15 +240,14 @@ class Verifier {
 
   void check_write_back(const Instruction& instruction) {
     const size_t count = instruction.operands.size();
-    check((count == 2 || (count == 3 && kind(instruction.operands[2]) == ValueKind::Int)) && instruction.results.empty(),
-          "write_back takes an input, a value and a number of writes");
+    check(
+        (count == 2 || (count == 3 && kind(instruction.operands[2]) == ValueKind::Int)) && instruction.results.empty(),
+        "write_back takes an input, a value and a number of writes");
     const ValueId input = instruction.operands[0], value = instruction.operands[1];
-    check(inputs_.count(input) && kind(input) == ValueKind::Tensor,
-          "write_back goes to an input tensor");
+    check(inputs_.count(input) && kind(input) == ValueKind::Tensor, "write_back goes to an input tensor");
     check(same_type(input, value), "write_back keeps dtype and rank");
     for (size_t k = 0; k < region_.type(input).sizes.size(); ++k)
-      check(facts_.equal(region_.type(input).sizes[k], region_.type(value).sizes[k]),
-            "write_back keeps the sizes");
+      check(facts_.equal(region_.type(input).sizes[k], region_.type(value).sizes[k]), "write_back keeps the sizes");
   }
 
   void check_rng(const Instruction& instruction) {
@@ -276,8 +261,7 @@ class Verifier {
   }
 
   void check_if(const Instruction& instruction) {
-    check(instruction.operands.size() == 1 && kind(instruction.operands[0]) == ValueKind::Bool,
-          "if takes a Bool");
+    check(instruction.operands.size() == 1 && kind(instruction.operands[0]) == ValueKind::Bool, "if takes a Bool");
     check(instruction.blocks.size() == 2, "if has two blocks");
     for (const auto& block : instruction.blocks) {
       check(block->parameters.empty(), "the blocks of if have no parameters");
@@ -288,8 +272,7 @@ class Verifier {
 
   // One without a block is outlined: its plan is compared with it where it is read.
   void check_loop(const Instruction& instruction) {
-    check(!instruction.operands.empty() && kind(instruction.operands[0]) == ValueKind::Int,
-          "loop takes a trip count");
+    check(!instruction.operands.empty() && kind(instruction.operands[0]) == ValueKind::Int, "loop takes a trip count");
     check(instruction.blocks.size() <= 1, "loop has one block");
     if (instruction.blocks.empty()) {
       for (ValueId result : instruction.results) define_open(result);

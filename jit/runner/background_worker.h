@@ -1,8 +1,8 @@
 #pragma once
 // One thread beside the program that does one job after another, at a low priority, so that the program's
 // own threads come first. It is started by the first job.
-// Whoever waits for the jobs may help. Knows nothing of what they do. Keeps: jobs that have not begun when the worker goes
-// are dropped, the one at work is waited for; nobody helps then.
+// Whoever waits for the jobs may help. Knows nothing of what they do. Keeps: jobs that have not begun when the worker
+// goes are dropped, the one at work is waited for; nobody helps then.
 #include <chrono>
 #include <condition_variable>
 #include <deque>

@@ -14,8 +14,7 @@ class Foresight {
       : region_(region), last_uses_(find_last_uses(region)), kernel_(kernel), registers_(region) {
     registers_.scalars = bound.scalars;
     for (ValueId input : region.body.parameters)
-      if (region.type(input).kind == ValueKind::Tensor)
-        registers_.lend(input, bound.tensor(input));
+      if (region.type(input).kind == ValueKind::Tensor) registers_.lend(input, bound.tensor(input));
   }
 
   void run() {
@@ -31,9 +30,7 @@ class Foresight {
   // False: what follows cannot be told.
   bool step(const Instruction& instruction) {
     switch (instruction.code) {
-      case Code::Const:
-        registers_.scalars[instruction.results[0]] = instruction.number;
-        return true;
+      case Code::Const: registers_.scalars[instruction.results[0]] = instruction.number; return true;
       case Code::Scalar: {
         Scalar operands[3];
         for (size_t i = 0; i < instruction.operands.size(); ++i)
@@ -91,10 +88,8 @@ class Foresight {
     std::vector<Scalar> scalars;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const ValueId operand = instruction.operands[i];
-      if (i < count)
-        tensors.push_back(registers_.tensor(operand));
-      else
-        scalars.push_back(registers_.scalars[operand]);
+      if (i < count) tensors.push_back(registers_.tensor(operand));
+      else scalars.push_back(registers_.scalars[operand]);
     }
     OpResults results = run_op(instruction.op, tensors, scalars, instruction.attributes);
     registers_.put(instruction.results[0], std::move(results.first));

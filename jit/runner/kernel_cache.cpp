@@ -16,9 +16,7 @@ namespace tsc::jit {
 namespace {
 
 double now_ms() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 Event compile_event(const std::string& stage, double ms) {
@@ -42,7 +40,7 @@ bool has_room(size_t bytes) {
   return true;
 }
 
-constexpr size_t kRoomToOpen = size_t{256} << 20;     // its code and tables are most of it
+constexpr size_t kRoomToOpen = size_t{256} << 20;    // its code and tables are most of it
 constexpr size_t kRoomToCompile = size_t{32} << 20;  // several times what a kernel takes
 
 }  // namespace
@@ -103,8 +101,7 @@ Event kernel_event(EventKind kind, const std::string& symbol, const std::string&
 
 }  // namespace
 
-Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::string& symbol,
-                                     Report& report) {
+Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::string& symbol, Report& report) {
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string text = print(program);
   if (auto found = kernels_.find(hash_bytes(text)); found != kernels_.end()) {
@@ -118,8 +115,8 @@ void KernelCache::note_hit(const std::string& title, const std::string& symbol, 
   report.add(kernel_event(EventKind::CacheHit, symbol, title));
 }
 
-Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string& symbol,
-                                      const KernelProgram* program, Report& report) {
+Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string& symbol, const KernelProgram* program,
+                                      Report& report) {
   std::optional<Ready> ready = find_ready(text, report);
   const auto queued = queued_.find(text);
   const bool failed = queued != queued_.end() && queued->second.fault;
@@ -133,7 +130,7 @@ Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string
     if (!ready) ready = compile(*program, symbol);
     kernel = hand_out(*ready, text, symbol, report);
   } catch (const Error&) {
-    throw;  // the script's: a limit of the host
+    throw;                                 // the script's: a limit of the host
   } catch (const std::exception& fault) {  // an InternalFault, or whatever else the compiler threw
     if (strict) throw;
     Event event = kernel_event(EventKind::Fallback, symbol, text);
@@ -175,8 +172,7 @@ void KernelCache::complete() {
   completed_ = order_.size();
 }
 
-std::vector<std::string> KernelCache::prepare_later(std::span<const Wanted> wanted,
-                                                    Report& report) {
+std::vector<std::string> KernelCache::prepare_later(std::span<const Wanted> wanted, Report& report) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::string> later;
   for (const Wanted& one : wanted) {
@@ -207,8 +203,8 @@ bool KernelCache::queue(const Wanted& wanted, const std::string& text) {
   return false;
 }
 
-// On the worker's thread or that of who helps it. What is ready lies on disk before anybody asks for it: the next process has
-// it even if this one ends now.
+// On the worker's thread or that of who helps it. What is ready lies on disk before anybody asks for it: the next
+// process has it even if this one ends now.
 void KernelCache::compile_queued(const Wanted& wanted, const std::string& text) noexcept {
   std::optional<Ready> made;
   std::exception_ptr fault;
@@ -233,20 +229,17 @@ void KernelCache::compile_queued(const Wanted& wanted, const std::string& text) 
 
 bool KernelCache::are_done(std::span<const std::string> texts) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return std::all_of(texts.begin(), texts.end(),
-                     [this](const std::string& text) { return queued_.at(text).done; });
+  return std::all_of(texts.begin(), texts.end(), [this](const std::string& text) { return queued_.at(text).done; });
 }
 
 void KernelCache::finish(Report& report) {
   while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
   std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = completed_; i < order_.size(); ++i)
-    if (kernels_.count(hash_bytes(order_[i])) == 0)
-      make(order_[i], queued_.at(order_[i]).symbol, nullptr, report);
+    if (kernels_.count(hash_bytes(order_[i])) == 0) make(order_[i], queued_.at(order_[i]).symbol, nullptr, report);
 }
 
-std::optional<KernelCache::Ready> KernelCache::find_ready(const std::string& text,
-                                                          Report& report) {
+std::optional<KernelCache::Ready> KernelCache::find_ready(const std::string& text, Report& report) {
   if (auto prepared = ready_.extract(text)) return std::move(prepared.mapped());
   const double start = now_ms();
   if (auto carried = artifacts_.extract(text))
@@ -294,8 +287,7 @@ class AtWork {
 // Called by several threads at once.
 KernelCache::Ready KernelCache::compile(const KernelProgram& program, const std::string& symbol) {
   const AtWork at_work;
-  if (!has_room(kRoomToCompile * static_cast<size_t>(exit_gate.working.load())))
-    throw std::bad_alloc();
+  if (!has_room(kRoomToCompile * static_cast<size_t>(exit_gate.working.load()))) throw std::bad_alloc();
   const double start = now_ms();
   const KernelProgram* programs[] = {&program};
   const std::string symbols[] = {symbol};
@@ -304,8 +296,8 @@ KernelCache::Ready KernelCache::compile(const KernelProgram& program, const std:
   return Ready{std::move(image), nullptr, now_ms() - start, false, {}};
 }
 
-Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string& text,
-                                          const std::string& symbol, Report& report) {
+Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string& text, const std::string& symbol,
+                                          Report& report) {
   const double start = now_ms();
   Ref<CompiledKernel> kernel = load_image(ready.image, symbol);
   const double ms = ready.ms + now_ms() - start;
@@ -332,10 +324,8 @@ std::string KernelCache::save_artifacts(ArtifactCounts* counts) {
   std::vector<CacheEntry> entries;
   for (const auto& [key, known] : kernels_)
     if (known.kernel) entries.push_back({disk_.identity(), known.program, known.kernel->image()});
-  for (const auto& [program, ready] : ready_)
-    entries.push_back({disk_.identity(), program, ready.image});
-  for (const auto& [program, image] : artifacts_)
-    entries.push_back({disk_.identity(), program, image});
+  for (const auto& [program, ready] : ready_) entries.push_back({disk_.identity(), program, ready.image});
+  for (const auto& [program, image] : artifacts_) entries.push_back({disk_.identity(), program, image});
   counts->kernels = entries.size();
   for (CacheEntry& plan : plans_.entries()) entries.push_back(std::move(plan));
   counts->plans = entries.size() - counts->kernels;
@@ -362,8 +352,7 @@ ArtifactCounts KernelCache::load_artifacts(std::string_view bytes, Report& repor
     }
     ++loaded.kernels;
     report_cache_problem("disk", disk_.store(entry), report);
-    if (kernels_.count(hash_bytes(entry.program)) == 0)
-      artifacts_[entry.program] = std::move(entry.image);
+    if (kernels_.count(hash_bytes(entry.program)) == 0) artifacts_[entry.program] = std::move(entry.image);
   }
   for (const std::string& problem : unpacked.problems) report_cache_problem("artifact", problem, report);
   loaded.skipped = unpacked.problems.size();

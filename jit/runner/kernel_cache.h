@@ -1,7 +1,8 @@
 #pragma once
 // Compiled kernels of one engine, by the canonical text of their programs: equal layers share one
-// kernel. Beside them the engine's region plans, which the same disk and artifacts keep. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
-// that neither has. Thread-safe; reports are written on the threads that ask, never on the worker's.
+// kernel. Beside them the engine's region plans, which the same disk and artifacts keep. Memory first, then the disk
+// cache, then LLVM, whose module is opened at the first kernel that neither has. Thread-safe; reports are written on
+// the threads that ask, never on the worker's.
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -93,12 +94,11 @@ class KernelCache {
   bool queue(const Wanted& wanted, const std::string& text);
   void compile_queued(const Wanted& wanted, const std::string& text) noexcept;
   // What get() does with a program that is not in memory.
-  Ref<CompiledKernel> make(const std::string& text, const std::string& symbol,
-                           const KernelProgram* program, Report& report);
+  Ref<CompiledKernel> make(const std::string& text, const std::string& symbol, const KernelProgram* program,
+                           Report& report);
   // InternalFault when the compiler refuses it.
   Ready compile(const KernelProgram& program, const std::string& symbol);
-  Ref<CompiledKernel> hand_out(const Ready& ready, const std::string& text,
-                               const std::string& symbol, Report& report);
+  Ref<CompiledKernel> hand_out(const Ready& ready, const std::string& text, const std::string& symbol, Report& report);
 
   std::mutex mutex_;
   DiskCache disk_;
@@ -110,13 +110,13 @@ class KernelCache {
   bool open_reported_ = false;
   std::atomic<bool> opens_soon_ = false;
   std::unordered_map<Hash128, Known> kernels_;
-  std::unordered_map<std::string, Ready> ready_;           // by program
+  std::unordered_map<std::string, Ready> ready_;          // by program
   std::unordered_map<std::string, CodeImage> artifacts_;  // by program, not asked for yet
-  std::unordered_map<std::string, Queued> queued_;         // by program; entries stay
-  std::vector<std::string> order_;                         // of queued_
-  size_t completed_ = 0;                                   // of these, by complete()
-  double begun_ = 0;                                       // when the first of the others was queued
-  BackgroundWorker worker_;  // the first to go: its jobs use all the rest
+  std::unordered_map<std::string, Queued> queued_;        // by program; entries stay
+  std::vector<std::string> order_;                        // of queued_
+  size_t completed_ = 0;                                  // of these, by complete()
+  double begun_ = 0;                                      // when the first of the others was queued
+  BackgroundWorker worker_;                               // the first to go: its jobs use all the rest
 };
 
 }  // namespace tsc::jit

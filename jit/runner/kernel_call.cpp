@@ -13,16 +13,9 @@
 namespace tsc::jit {
 
 CompiledKernels::CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
-                                 std::shared_ptr<KernelCache> cache, Report& report,
-                                 bool background)
-    : kernels_(std::move(kernels)),
-      launches_(kernels_.size()),
-      variants_(kernels_.size()),
-      phased_(kernels_.size()),
-      region_(std::move(region)),
-      cache_(std::move(cache)),
-      report_(report),
-      background_(background),
+                                 std::shared_ptr<KernelCache> cache, Report& report, bool background)
+    : kernels_(std::move(kernels)), launches_(kernels_.size()), variants_(kernels_.size()), phased_(kernels_.size()),
+      region_(std::move(region)), cache_(std::move(cache)), report_(report), background_(background),
       awaited_(background ? kernels_.size() : 0) {}
 
 CompiledKernels::~CompiledKernels() = default;
@@ -51,18 +44,15 @@ std::byte* bind_operand(const OperandPlan& plan, size_t o, const LoweredKernel& 
       registers.put(plan.value, registers.tensor(lowered.in_place[o]));
       return registers.tensor(plan.value).data();
     case OperandPlan::Source::Fresh:
-      registers.put(plan.value, Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes,
-                                       plan.strides, 0));
+      registers.put(plan.value, Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0));
       return registers.tensor(plan.value).data();
     case OperandPlan::Source::Lanes:
-      launch->reduced.push_back(
-          Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0));
+      launch->reduced.push_back(Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0));
       registers.put(plan.value, launch->reduced.back());
       return nullptr;
     case OperandPlan::Source::Product:
       if (!launch->product.defined())
-        launch->product =
-            Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0);
+        launch->product = Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0);
       if (plan.output) registers.put(plan.value, launch->product);
       return launch->product.data();
   }
@@ -77,8 +67,8 @@ class BoundLaunch {
     for (size_t o = 0; o < launch_.operands.size(); ++o)
       launch_.arguments[o].base = bind_operand(launch_.operands[o], o, lowered, &launch_, registers);
     for (size_t p = 0; p < launch_.parameters.size(); ++p)
-      launch_.parameters[p] = raw_parameter(registers.scalars[lowered.parameters[p]],
-                                            lowered.program.parameter_dtypes[p]);
+      launch_.parameters[p] =
+          raw_parameter(registers.scalars[lowered.parameters[p]], lowered.program.parameter_dtypes[p]);
   }
   ~BoundLaunch() {
     launch_.held.clear();
@@ -111,8 +101,7 @@ constexpr size_t kKeptLaunches = 8;  // of each kernel
 
 }  // namespace
 
-std::unique_ptr<CompiledKernels::Launch> CompiledKernels::take_awaited(size_t number,
-                                                                       const Registers& registers,
+std::unique_ptr<CompiledKernels::Launch> CompiledKernels::take_awaited(size_t number, const Registers& registers,
                                                                        bool* waits) {
   *waits = false;
   if (!background_) return nullptr;
@@ -148,8 +137,7 @@ CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& r
   later_.clear();
   if (lowered.strips.left == kNoValue && wants_phases(lowered, *launch))
     launch->phases = phased_variant(number, *launch);
-  else
-    launch->kernel = variant(number, *launch);
+  else launch->kernel = variant(number, *launch);
   if (!launch->phases && !launch->kernel) {
     if (later_.empty()) return nullptr;  // refused
     if (awaited_[number].size() == kKeptLaunches) awaited_[number].erase(awaited_[number].begin());
@@ -190,10 +178,8 @@ void CompiledKernels::prepare_foreseen(const Region& region, const Registers& bo
     for (size_t o = 0; o < launch.operands.size(); ++o) {
       const OperandPlan& plan = launch.operands[o];
       if (!plan.output || plan.source == OperandPlan::Source::Strip) continue;
-      if (plan.source == OperandPlan::Source::InPlace)
-        registers.put(plan.value, registers.tensor(lowered.in_place[o]));
-      else
-        registers.put(plan.value, Tensor::empty(plan.dtype, plan.sizes));
+      if (plan.source == OperandPlan::Source::InPlace) registers.put(plan.value, registers.tensor(lowered.in_place[o]));
+      else registers.put(plan.value, Tensor::empty(plan.dtype, plan.sizes));
     }
     if (const StripProducts& strips = lowered.strips; strips.left != kNoValue) {
       const Tensor& left = registers.tensor(strips.left);
@@ -201,8 +187,7 @@ void CompiledKernels::prepare_foreseen(const Region& region, const Registers& bo
       registers.put(strips.result, Tensor::empty(left.dtype(), sizes));
       if (strips.across != kNoValue)
         registers.put(strips.across,
-                      Tensor::empty(left.dtype(), {left.size(0),
-                                                   registers.tensor(strips.across_left).size(1),
+                      Tensor::empty(left.dtype(), {left.size(0), registers.tensor(strips.across_left).size(1),
                                                    registers.tensor(strips.right).size(2)}));
     }
     return true;
@@ -267,8 +252,8 @@ CompiledKernel* CompiledKernels::variant(size_t number, const Launch& launch) {
   return found->second.kernel.get();
 }
 
-OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
-                                 size_t o, int64_t outer, int64_t row, int64_t col) {
+OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch, size_t o,
+                                 int64_t outer, int64_t row, int64_t col) {
   OperandArgument argument = launch.arguments[o];
   int64_t offset = row * argument.row_stride + col * argument.col_stride;
   const Sizes& outer_strides = launch.operands[o].outer_strides;
@@ -277,10 +262,8 @@ OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKer
     outer /= launch.outer[i];
   }
   const Operand& operand = lowered.program.operands[o];
-  if (operand.kind == Operand::Kind::Index)
-    argument.base = reinterpret_cast<void*>(offset);
-  else
-    argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(operand.dtype);
+  if (operand.kind == Operand::Kind::Index) argument.base = reinterpret_cast<void*>(offset);
+  else argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(operand.dtype);
   return argument;
 }
 
@@ -298,8 +281,7 @@ class BlockLauncher {
       arguments[o] = shifted_argument(lowered_, launch_, o, outer, row, col);
     Ref<Storage> memory;
     if (launch_.has_scratch) memory = Storage::allocate(scratch_bytes(lowered_.program, cols));
-    function_(arguments.data(), launch_.parameters.data(), rows, cols,
-              memory ? memory->data() : nullptr);
+    function_(arguments.data(), launch_.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
   }
 
  private:
@@ -311,8 +293,7 @@ class BlockLauncher {
 }  // namespace
 
 // The product writes its tiles; the kernel takes each over before it leaves the cache.
-void CompiledKernels::run_product(const LoweredKernel& lowered, const Launch& launch,
-                                  const Registers& registers) {
+void CompiledKernels::run_product(const LoweredKernel& lowered, const Launch& launch, const Registers& registers) {
   const Tensor& left = registers.tensor(lowered.product.left);
   const Tensor& right = registers.tensor(lowered.product.right);
   struct Context {
@@ -328,8 +309,7 @@ void CompiledKernels::run_product(const LoweredKernel& lowered, const Launch& la
   args.c_row_stride = args.n;
   args.c_batch_stride = args.m * args.n;
   args.epilogue.context = &context;
-  args.epilogue.run = [](void* opaque, int64_t batch, int64_t row0, int64_t rows, int64_t col0,
-                         int64_t cols) {
+  args.epilogue.run = [](void* opaque, int64_t batch, int64_t row0, int64_t rows, int64_t col0, int64_t cols) {
     const Context& c = *static_cast<const Context*>(opaque);
     int64_t line = batch * c.m + row0;
     while (rows > 0) {

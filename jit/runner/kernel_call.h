@@ -18,8 +18,8 @@ class CompiledKernels final : public KernelRunner {
  public:
   // `background`: kernels that have to be compiled are compiled beside the program, and their blocks
   // run until they are there.
-  CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
-                  std::shared_ptr<KernelCache> cache, Report& report, bool background);
+  CompiledKernels(std::vector<LoweredKernel> kernels, std::string region, std::shared_ptr<KernelCache> cache,
+                  Report& report, bool background);
   ~CompiledKernels() override;
   bool run(const Instruction& kernel, Registers& registers) override;
   // Compiles the kernels of the first run on all threads; with one thread each waits for its turn. In the
@@ -61,19 +61,17 @@ class CompiledKernels final : public KernelRunner {
   KernelProgram program_of(size_t number, const Launch& launch) const;
   std::string symbol_of(size_t number) const { return region_ + "_" + std::to_string(number); }
   static bool wants_phases(const LoweredKernel& lowered, const Launch& launch);
-  static void run_phases(const CompiledPhases& phases, const LoweredKernel& lowered,
-                         const Launch& launch);
+  static void run_phases(const CompiledPhases& phases, const LoweredKernel& lowered, const Launch& launch);
   static void run_rows(const LoweredKernel& lowered, const Launch& launch);
   static void run_lanes(const LoweredKernel& lowered, const Launch& launch);
   static bool fits_strips(const LoweredKernel& lowered, const Registers& registers);
   static void run_strips(const LoweredKernel& lowered, const Launch& launch, Registers& registers);
-  static void run_product(const LoweredKernel& lowered, const Launch& launch,
-                          const Registers& registers);
+  static void run_product(const LoweredKernel& lowered, const Launch& launch, const Registers& registers);
 
   std::vector<LoweredKernel> kernels_;
   std::vector<Launches> launches_;
   std::vector<std::unique_ptr<Launch>> foreseen_;  // by kernel; goes to the first call of it that has no launch yet
-  std::vector<Variants> variants_;  // by program number
+  std::vector<Variants> variants_;                 // by program number
   std::vector<std::unordered_map<uint64_t, std::unique_ptr<CompiledPhases>>> phased_;
   std::string region_;
   std::shared_ptr<KernelCache> cache_;

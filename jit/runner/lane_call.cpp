@@ -18,9 +18,7 @@ constexpr int64_t kCombineColumns = 512;
 class LaneRun {
  public:
   LaneRun(const LoweredKernel& lowered, const CompiledKernels::Launch& launch)
-      : lowered_(lowered),
-        launch_(launch),
-        rows_(launch.outer_count * launch.rows),
+      : lowered_(lowered), launch_(launch), rows_(launch.outer_count * launch.rows),
         chunks_((rows_ + kReductionChunk - 1) / kReductionChunk) {
     int64_t lane_bytes = 0;
     for (const RowReduction& reduction : lowered.row_reductions) {
@@ -40,12 +38,10 @@ class LaneRun {
     const int64_t grain = grain_for(cost * static_cast<double>(launch_.cols * item_rows));
     parallel_for(chunks_ * per_chunk, grain, [&](int64_t begin, int64_t end) {
       Ref<Storage> scratch;
-      if (launch_.has_scratch)
-        scratch = Storage::allocate(scratch_bytes(lowered_.program, launch_.cols));
+      if (launch_.has_scratch) scratch = Storage::allocate(scratch_bytes(lowered_.program, launch_.cols));
       std::vector<OperandArgument> arguments(launch_.arguments.size());
       for (int64_t item = begin; item < end; ++item)
-        run_lanes({item / per_chunk, item % per_chunk * lanes_, arguments.data(),
-                   scratch ? scratch->data() : nullptr});
+        run_lanes({item / per_chunk, item % per_chunk * lanes_, arguments.data(), scratch ? scratch->data() : nullptr});
     });
     const int64_t blocks = (launch_.cols + kCombineColumns - 1) / kCombineColumns;
     parallel_for(blocks * static_cast<int64_t>(loops_.size()), 1, [&](int64_t begin, int64_t end) {
@@ -117,14 +113,12 @@ class LaneRun {
     for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
       for (int64_t half = used_lanes(chunk) / 2; half > 0; half /= 2)
         for (int64_t lane = 0; lane < half; ++lane)
-          loops.combine(accumulators(reduction, chunk, lane, col),
-                        accumulators(reduction, chunk, lane + half, col), width);
-      if (chunk > 0)
-        loops.combine(accumulators(reduction, 0, 0, col), accumulators(reduction, chunk, 0, col), width);
+          loops.combine(accumulators(reduction, chunk, lane, col), accumulators(reduction, chunk, lane + half, col),
+                        width);
+      if (chunk > 0) loops.combine(accumulators(reduction, 0, 0, col), accumulators(reduction, chunk, 0, col), width);
     }
     const Tensor& result = launch_.reduced[reduction];
-    loops.finish(result.data() + col * dtype_size(result.dtype()), accumulators(reduction, 0, 0, col),
-                 width);
+    loops.finish(result.data() + col * dtype_size(result.dtype()), accumulators(reduction, 0, 0, col), width);
   }
 
   const LoweredKernel& lowered_;
@@ -136,8 +130,6 @@ class LaneRun {
 
 }  // namespace
 
-void CompiledKernels::run_lanes(const LoweredKernel& lowered, const Launch& launch) {
-  LaneRun(lowered, launch).run();
-}
+void CompiledKernels::run_lanes(const LoweredKernel& lowered, const Launch& launch) { LaneRun(lowered, launch).run(); }
 
 }  // namespace tsc::jit

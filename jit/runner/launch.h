@@ -22,7 +22,7 @@ struct OperandPlan {
   DType dtype = DType::F32;
   Sizes sizes{}, strides{};  // Fresh and Product: of the tensor
   int64_t bytes = 0;
-  Sizes outer_strides{};     // elements
+  Sizes outer_strides{};  // elements
 };
 
 // The merged iteration space of a kernel and what is fixed of every operand.
@@ -42,7 +42,7 @@ struct CompiledKernels::Launch {
   // Of the call at hand: strides stand, bases and parameters are put in at each call.
   std::vector<OperandArgument> arguments;
   std::vector<int64_t> parameters;
-  std::vector<Tensor> held;  // copies, the product
+  std::vector<Tensor> held;     // copies, the product
   std::vector<Tensor> reduced;  // results of the reductions over rows
   Tensor product;
 
@@ -63,7 +63,7 @@ class ArgumentList {
 };
 
 // The argument of operand `o` from a row of an outer plane and a column on.
-OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
-                                 size_t o, int64_t outer, int64_t row, int64_t col);
+OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch, size_t o,
+                                 int64_t outer, int64_t row, int64_t col);
 
 }  // namespace tsc::jit

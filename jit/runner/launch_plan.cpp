@@ -30,8 +30,8 @@ Merged merge_axes(const Sizes& sizes, const std::vector<Sizes>& strides, size_t 
 
 // Strides over all axes of S for a tensor of that space: Row tensors stand still behind the split. A tensor of one
 // number may have fewer axes than a space whose other axes are ones.
-Sizes expanded_strides(const Sizes& sizes, const Sizes& own_strides, KernelBinding::Space space,
-                       size_t rank, size_t split) {
+Sizes expanded_strides(const Sizes& sizes, const Sizes& own_strides, KernelBinding::Space space, size_t rank,
+                       size_t split) {
   Sizes strides(rank, 0);
   size_t first = 0, last = rank;
   if (space == KernelBinding::Space::Row) last = split;
@@ -49,7 +49,6 @@ Access access_of(KernelBinding::Space space, const OperandArgument& argument, in
   if (space == KernelBinding::Space::Index) return Access::Strided;
   return argument.col_stride == 0 ? Access::Broadcast : Access::Strided;
 }
-
 
 bool is_result(const Operand& operand) {
   return operand.kind == Operand::Kind::Output || operand.kind == Operand::Kind::Accumulator;
@@ -86,8 +85,7 @@ class Planner {
     const TileProduct& product = lowered_.product;
     if (binding.space == KernelBinding::Space::Index) {
       strides_.push_back(contiguous_strides(sizes_));
-    } else if (product.value != kNoValue && (binding.value == product.value ||
-                                             static_cast<int>(o) == product.output)) {
+    } else if (product.value != kNoValue && (binding.value == product.value || static_cast<int>(o) == product.output)) {
       fresh(OperandPlan::Source::Product, sizes_, &plan);
     } else if (lowered_.strips.left != kNoValue &&
                (static_cast<int>(o) == lowered_.strips.products ||
@@ -98,8 +96,7 @@ class Planner {
       plan.source = OperandPlan::Source::Input;
       const Tensor& tensor = registers_.tensor(binding.value);
       expand(binding.space, tensor.sizes(), tensor.strides());
-    } else if (lowered_.in_place[o] != kNoValue &&
-               registers_.tensor(lowered_.in_place[o]).is_contiguous()) {
+    } else if (lowered_.in_place[o] != kNoValue && registers_.tensor(lowered_.in_place[o]).is_contiguous()) {
       plan.source = OperandPlan::Source::InPlace;
       const Tensor& tensor = registers_.tensor(lowered_.in_place[o]);
       expand(binding.space, tensor.sizes(), tensor.strides());
@@ -123,8 +120,7 @@ class Planner {
   }
 
   void expand(KernelBinding::Space space, const Sizes& sizes, const Sizes& strides) {
-    strides_.push_back(
-        expanded_strides(sizes, strides, space, sizes_.size(), split_of(lowered_, sizes_.size())));
+    strides_.push_back(expanded_strides(sizes, strides, space, sizes_.size(), split_of(lowered_, sizes_.size())));
   }
 
   bool merges_to_one(const Sizes& strides, size_t first, size_t last) const {
@@ -140,8 +136,8 @@ class Planner {
       if (merges) continue;
       launch_.operands[o].source = OperandPlan::Source::Copy;
       const Sizes& sizes = registers_.tensor(launch_.operands[o].value).sizes();
-      strides_[o] = expanded_strides(sizes, contiguous_strides(sizes), lowered_.bindings[o].space,
-                                     sizes_.size(), split);
+      strides_[o] =
+          expanded_strides(sizes, contiguous_strides(sizes), lowered_.bindings[o].space, sizes_.size(), split);
     }
   }
 
@@ -193,8 +189,7 @@ bool Planner::merge() {
     OperandArgument argument{nullptr, 0, 0};
     if (rows.strides[o].size() > launch_.outer.size()) argument.row_stride = rows.strides[o].back();
     if (!cols.strides[o].empty()) argument.col_stride = cols.strides[o][0];
-    launch_.operands[o].outer_strides =
-        Sizes(rows.strides[o].begin(), rows.strides[o].begin() + launch_.outer.size());
+    launch_.operands[o].outer_strides = Sizes(rows.strides[o].begin(), rows.strides[o].begin() + launch_.outer.size());
     launch_.arguments.push_back(argument);
     launch_.accesses.push_back(access_of(lowered_.bindings[o].space, argument, launch_.cols));
     launch_.streamed.push_back(streams(o));
@@ -216,8 +211,7 @@ bool Planner::streams(size_t o) const {
       launch_.accesses[o] != Access::Contiguous)
     return false;
   const int64_t size = dtype_size(plan.dtype);
-  bool aligned = launch_.cols >= 64 &&
-                 (launch_.rows == 1 || launch_.arguments[o].row_stride * size % 64 == 0);
+  bool aligned = launch_.cols >= 64 && (launch_.rows == 1 || launch_.arguments[o].row_stride * size % 64 == 0);
   for (int64_t stride : plan.outer_strides) aligned = aligned && stride * size % 64 == 0;
   return aligned && plan.bytes >= kStreamBytes;
 }
@@ -247,8 +241,7 @@ bool for_each_key_word(const LoweredKernel& lowered, const Registers& registers,
 
 }  // namespace
 
-bool plan_launch(const LoweredKernel& lowered, const Registers& registers,
-                 CompiledKernels::Launch* launch) {
+bool plan_launch(const LoweredKernel& lowered, const Registers& registers, CompiledKernels::Launch* launch) {
   if (!Planner(lowered, registers, launch).run()) return false;
   launch->parameters.resize(lowered.parameters.size());
   for_each_key_word(lowered, registers, [&](int64_t word) {
@@ -258,8 +251,7 @@ bool plan_launch(const LoweredKernel& lowered, const Registers& registers,
   return true;
 }
 
-bool launch_fits(const CompiledKernels::Launch& launch, const LoweredKernel& lowered,
-                 const Registers& registers) {
+bool launch_fits(const CompiledKernels::Launch& launch, const LoweredKernel& lowered, const Registers& registers) {
   const int64_t* word = launch.key.data();
   return for_each_key_word(lowered, registers, [&](int64_t now) { return now == *word++; });
 }

@@ -22,29 +22,25 @@ bool reduces(const KernelProgram& program) {
 // A choice of sizes alone, so that every thread count runs the same code.
 bool CompiledKernels::wants_phases(const LoweredKernel& lowered, const Launch& launch) {
   return lowered.program.kind == KernelProgram::Kind::Row && lowered.shape.split >= 0 &&
-         lowered.row_reductions.empty() &&
-         launch.outer.empty() && launch.rows <= kFewRows && launch.cols > kReductionChunk &&
-         reduces(lowered.program);
+         lowered.row_reductions.empty() && launch.outer.empty() && launch.rows <= kFewRows &&
+         launch.cols > kReductionChunk && reduces(lowered.program);
 }
 
-const CompiledKernels::CompiledPhases* CompiledKernels::phased_variant(size_t number,
-                                                                       const Launch& launch) {
+const CompiledKernels::CompiledPhases* CompiledKernels::phased_variant(size_t number, const Launch& launch) {
   std::unique_ptr<CompiledPhases>& made = phased_[number][launch.form()];
   if (!made) {
     auto phases = std::make_unique<CompiledPhases>();
     phases->split = split_into_phases(program_of(number, launch));
     std::vector<KernelCache::Wanted> wanted;
     for (size_t i = 0; i < phases->split.phases.size(); ++i)
-      wanted.push_back(
-          {phases->split.phases[i].program, symbol_of(number) + "_" + std::to_string(i)});
+      wanted.push_back({phases->split.phases[i].program, symbol_of(number) + "_" + std::to_string(i)});
     if (is_being_compiled(wanted)) return nullptr;
     for (const KernelCache::Wanted& one : wanted)
       phases->kernels.push_back(cache_->get(one.program, one.symbol, report_));
     made = std::move(phases);
   }
   const auto& kernels = made->kernels;
-  const bool complete =
-      std::all_of(kernels.begin(), kernels.end(), [](const auto& k) { return k.get() != nullptr; });
+  const bool complete = std::all_of(kernels.begin(), kernels.end(), [](const auto& k) { return k.get() != nullptr; });
   return complete ? made.get() : nullptr;
 }
 
@@ -52,8 +48,8 @@ namespace {
 
 // The memory between the phases.
 struct Between {
-  Between(const PhasedProgram& split, const std::vector<DType>& scratch_dtypes, int64_t rows,
-          int64_t cols, int64_t pieces) {
+  Between(const PhasedProgram& split, const std::vector<DType>& scratch_dtypes, int64_t rows, int64_t cols,
+          int64_t pieces) {
     for (const PhasedProgram::Total& total : split.totals) {
       totals.push_back(Storage::allocate(rows * dtype_size(total.dtype)));
       partials.push_back(Storage::allocate(rows * pieces * dtype_size(total.dtype)));
@@ -69,14 +65,12 @@ struct Piece {
   int64_t begin() const { return number * kReductionChunk; }
 };
 
-OperandArgument at(void* base, int64_t element, DType dtype, int64_t row_stride,
-                   int64_t col_stride) {
+OperandArgument at(void* base, int64_t element, DType dtype, int64_t row_stride, int64_t col_stride) {
   return {static_cast<std::byte*>(base) + element * dtype_size(dtype), row_stride, col_stride};
 }
 
-OperandArgument argument_of(const PhaseOperand& operand, const Operand& type,
-                            const Between& between, const OperandArgument* own, int64_t cols,
-                            const Piece& piece) {
+OperandArgument argument_of(const PhaseOperand& operand, const Operand& type, const Between& between,
+                            const OperandArgument* own, int64_t cols, const Piece& piece) {
   const uint32_t number = operand.number;
   switch (operand.source) {
     case PhaseOperand::Source::Own: {
@@ -84,26 +78,21 @@ OperandArgument argument_of(const PhaseOperand& operand, const Operand& type,
       const int64_t offset = piece.row * argument.row_stride + piece.begin() * argument.col_stride;
       if (type.kind == Operand::Kind::Index)
         argument.base = reinterpret_cast<void*>(reinterpret_cast<intptr_t>(argument.base) + offset);
-      else
-        argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(type.dtype);
+      else argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(type.dtype);
       return argument;
     }
-    case PhaseOperand::Source::Total:
-      return at(between.totals[number]->data(), piece.row, type.dtype, 1, 0);
+    case PhaseOperand::Source::Total: return at(between.totals[number]->data(), piece.row, type.dtype, 1, 0);
     case PhaseOperand::Source::Partial:
-      return at(between.partials[number]->data(), piece.row * piece.pieces + piece.number,
-                type.dtype, 0, 0);
+      return at(between.partials[number]->data(), piece.row * piece.pieces + piece.number, type.dtype, 0, 0);
     case PhaseOperand::Source::Scratch:
-      return at(between.scratch[number]->data(), piece.row * cols + piece.begin(), type.dtype, 0,
-                1);
+      return at(between.scratch[number]->data(), piece.row * cols + piece.begin(), type.dtype, 0, 1);
   }
   TSC_CHECK(false, "no such phase operand");
 }
 
 }  // namespace
 
-void CompiledKernels::run_phases(const CompiledPhases& phases, const LoweredKernel& lowered,
-                                 const Launch& launch) {
+void CompiledKernels::run_phases(const CompiledPhases& phases, const LoweredKernel& lowered, const Launch& launch) {
   const int64_t pieces = (launch.cols + kReductionChunk - 1) / kReductionChunk;
   const Between between(phases.split, lowered.program.scratch, launch.rows, launch.cols, pieces);
   for (size_t i = 0; i < phases.kernels.size(); ++i) {
@@ -111,8 +100,8 @@ void CompiledKernels::run_phases(const CompiledPhases& phases, const LoweredKern
     auto launch_piece = [&](const Piece& piece, int64_t rows, int64_t cols) {
       std::vector<OperandArgument> arguments;
       for (size_t o = 0; o < phase.operands.size(); ++o)
-        arguments.push_back(argument_of(phase.operands[o], phase.program.operands[o], between,
-                                        launch.arguments.data(), launch.cols, piece));
+        arguments.push_back(argument_of(phase.operands[o], phase.program.operands[o], between, launch.arguments.data(),
+                                        launch.cols, piece));
       phases.kernels[i]->function(arguments.data(), launch.parameters.data(), rows, cols, nullptr);
     };
     if (phase.per_row) {

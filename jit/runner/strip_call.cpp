@@ -9,9 +9,7 @@
 namespace tsc::jit {
 namespace {
 
-MatmulOperand operand(const Tensor& t) {
-  return {t.data(), t.stride(1), t.stride(2), t.stride(0)};
-}
+MatmulOperand operand(const Tensor& t) { return {t.data(), t.stride(1), t.stride(2), t.stride(0)}; }
 
 struct Weigher {
   const LoweredKernel& lowered;
@@ -41,11 +39,9 @@ struct Weigher {
         arguments[o] = {rows.products, rows.products_stride, col_stride};
       else if (static_cast<int>(o) == lowered.strips.weights)
         arguments[o] = {rows.weights, rows.weights_stride, col_stride};
-      else
-        arguments[o] = shifted_argument(lowered, launch, o, outer, row, 0);
+      else arguments[o] = shifted_argument(lowered, launch, o, outer, row, 0);
     }
-    launch.kernel->function(arguments.data(), launch.parameters.data(), rows.count, rows.columns,
-                            scratch);
+    launch.kernel->function(arguments.data(), launch.parameters.data(), rows.count, rows.columns, scratch);
   }
 };
 
@@ -60,8 +56,7 @@ std::vector<int64_t> find_ends(const LoweredKernel& lowered, const CompiledKerne
   if (strips.mask < 0 || launch.rows != rows) return {};
   const double fill = registers.scalars[strips.fill].as_float();
   if (fill != (strips.softmax ? -INFINITY : 0.0)) return {};
-  if (strips.factor != kNoValue && !std::isfinite(registers.scalars[strips.factor].as_float()))
-    return {};
+  if (strips.factor != kNoValue && !std::isfinite(registers.scalars[strips.factor].as_float())) return {};
   for (int64_t stride : launch.operands[strips.mask].outer_strides)
     if (stride != 0) return {};
   const OperandArgument& mask = launch.arguments[strips.mask];
@@ -82,8 +77,7 @@ std::vector<int64_t> find_ends(const LoweredKernel& lowered, const CompiledKerne
 
 }  // namespace
 
-void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& launch,
-                                 Registers& registers) {
+void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& launch, Registers& registers) {
   const StripProducts& strips = lowered.strips;
   const Tensor& left = registers.tensor(strips.left);
   const Tensor& right = registers.tensor(strips.right);
@@ -99,8 +93,7 @@ void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& lau
   // hides.
   args.whole_products = !strips.softmax;
   args.whole_rows = strips.writes_memory || !strips.softmax;
-  if (strips.stored)
-    args.weights = registers.tensor(lowered.bindings[strips.weights].value).data();
+  if (strips.stored) args.weights = registers.tensor(lowered.bindings[strips.weights].value).data();
   args.context = &weigher;
   if (launch.has_scratch) args.scratch_bytes = scratch_bytes(lowered.program, launch.cols);
   const std::vector<int64_t> ends = find_ends(lowered, launch, registers, args.rows);

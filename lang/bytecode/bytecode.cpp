@@ -27,8 +27,8 @@ bool same_bits(double a, double b) {
 const OpInfo& op_info(Op op) { return kOps[static_cast<size_t>(op)]; }
 
 bool Literal::operator==(const Literal& other) const {
-  return kind == other.kind && integer == other.integer && same_bits(real, other.real) &&
-         text == other.text && items == other.items;
+  return kind == other.kind && integer == other.integer && same_bits(real, other.real) && text == other.text &&
+         items == other.items;
 }
 
 CodeObject::CodeObject() = default;
@@ -59,18 +59,12 @@ const LivenessTable& CodeObject::liveness() const {
 
 uint32_t out_count(const Instruction& instruction) {
   switch (instruction.op) {
-    case Op::UnpackSequence:
-      return instruction.c;
-    case Op::UnpackEx:
-      return (instruction.c & 255u) + 1u + (instruction.c >> 8);
-    case Op::LoadMethod:
-      return 2;
-    case Op::ExceptionInfo:
-      return 3;
-    case Op::LoadContext:
-      return 4;
-    default:
-      return 0;
+    case Op::UnpackSequence: return instruction.c;
+    case Op::UnpackEx: return (instruction.c & 255u) + 1u + (instruction.c >> 8);
+    case Op::LoadMethod: return 2;
+    case Op::ExceptionInfo: return 3;
+    case Op::LoadContext: return 4;
+    default: return 0;
   }
 }
 
@@ -79,31 +73,19 @@ uint32_t window_count(const CodeObject& code, const Instruction& instruction) {
     case Op::BuildTuple:
     case Op::BuildList:
     case Op::BuildSet:
-    case Op::BuildString:
-      return instruction.c;
-    case Op::BuildMap:
-      return 2u * instruction.c;
-    case Op::BuildSlice:
-      return 3;
-    case Op::Call:
-      return 1u + instruction.c;
-    case Op::CallMethod:
-      return 2u + instruction.c;
-    case Op::CallKw:
-      return 1 + code.call_shapes[instruction.c].count();
+    case Op::BuildString: return instruction.c;
+    case Op::BuildMap: return 2u * instruction.c;
+    case Op::BuildSlice: return 3;
+    case Op::Call: return 1u + instruction.c;
+    case Op::CallMethod: return 2u + instruction.c;
+    case Op::CallKw: return 1 + code.call_shapes[instruction.c].count();
     case Op::CallMethodKw:
-    case Op::MakeClass:
-      return 2 + code.call_shapes[instruction.c].count();
-    case Op::CallEx:
-      return 2u + instruction.c;
-    case Op::MakeClassEx:
-      return 4;
-    case Op::MatchClass:
-      return 2;
-    case Op::MakeFunction:
-      return static_cast<uint32_t>(__builtin_popcount(instruction.mode() & 15));
-    default:
-      return 0;
+    case Op::MakeClass: return 2 + code.call_shapes[instruction.c].count();
+    case Op::CallEx: return 2u + instruction.c;
+    case Op::MakeClassEx: return 4;
+    case Op::MatchClass: return 2;
+    case Op::MakeFunction: return static_cast<uint32_t>(__builtin_popcount(instruction.mode() & 15));
+    default: return 0;
   }
 }
 
@@ -114,8 +96,7 @@ bool is_jump(Op op) {
 
 uint32_t jump_target(const Instruction& instruction, uint32_t pc) {
   bool is_far = op_info(instruction.op).b == OperandKind::Far;
-  return pc +
-         static_cast<uint32_t>(is_far ? instruction.far_distance() : instruction.near_distance());
+  return pc + static_cast<uint32_t>(is_far ? instruction.far_distance() : instruction.near_distance());
 }
 
 bool ends_block(Op op) {
@@ -127,10 +108,8 @@ bool ends_block(Op op) {
     case Op::Raise:
     case Op::RaiseFrom:
     case Op::RaiseHandled:
-    case Op::Reraise:
-      return true;
-    default:
-      return false;
+    case Op::Reraise: return true;
+    default: return false;
   }
 }
 
@@ -153,10 +132,8 @@ int32_t statement_at(const CodeObject& code, uint32_t pc) {
   size_t low = 0, high = code.statements.size();
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (code.statements[middle].begin <= pc)
-      low = middle + 1;
-    else
-      high = middle;
+    if (code.statements[middle].begin <= pc) low = middle + 1;
+    else high = middle;
   }
   int32_t index = static_cast<int32_t>(low) - 1;
   while (index >= 0 && code.statements[static_cast<size_t>(index)].end <= pc) {

@@ -52,15 +52,7 @@ enum class OperandKind : uint8_t {
 };
 
 // Bits of an instruction's effect mask; the head of bytecode.def explains them.
-enum Effect : uint8_t {
-  kHost = 1,
-  kWrite = 2,
-  kIo = 4,
-  kRaise = 8,
-  kRandom = 16,
-  kSync = 32,
-  kCall = 64
-};
+enum Effect : uint8_t { kHost = 1, kWrite = 2, kIo = 4, kRaise = 8, kRandom = 16, kSync = 32, kCall = 64 };
 
 struct OpInfo {
   std::string_view name;
@@ -183,10 +175,10 @@ class StoredBody {
 
 struct CodeObject {
   CodeKind kind = CodeKind::Module;
-  bool is_generator = false;  // calling it makes a generator
+  bool is_generator = false;           // calling it makes a generator
   bool postpones_annotations = false;  // the text that it stands in imports that from __future__
-  std::string name;           // "f", "<lambda>", "<module>"
-  std::string qualname;       // "Outer.method.<locals>.f"
+  std::string name;                    // "f", "<lambda>", "<module>"
+  std::string qualname;                // "Outer.method.<locals>.f"
   std::shared_ptr<const Source> source;
   Span span;  // of the whole definition
   uint32_t first_line = 1;

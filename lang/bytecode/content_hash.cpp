@@ -9,9 +9,7 @@ namespace {
 // Serialises into one byte string; every variable-length part carries its length.
 class Writer {
  public:
-  void number(uint64_t value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
+  void number(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
   void text(std::string_view value) {
     number(value.size());
     bytes_.append(value);

@@ -9,21 +9,16 @@ namespace {
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\r')
-      out += "\\r";
-    else if (c == '\'' || c == '\\')
-      (out += '\\') += c;
+    if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\'' || c == '\\') (out += '\\') += c;
     else if (static_cast<unsigned char>(c) < 32) {
       constexpr char kDigits[] = "0123456789abcdef";
       out += "\\x";
       out += kDigits[static_cast<unsigned char>(c) >> 4];
       out += kDigits[c & 15];
-    } else
-      out += c;
+    } else out += c;
   }
   return out + "'";
 }
@@ -62,47 +57,32 @@ std::string shape_text(const CodeObject& code, const CallShape& shape) {
   return out + ")";
 }
 
-std::string operand_text(const CodeObject& code, const Instruction& instruction, OperandKind kind,
-                         uint32_t value, bool released, uint32_t pc) {
+std::string operand_text(const CodeObject& code, const Instruction& instruction, OperandKind kind, uint32_t value,
+                         bool released, uint32_t pc) {
   switch (kind) {
-    case OperandKind::None:
-      return "";
+    case OperandKind::None: return "";
     case OperandKind::Dst:
-    case OperandKind::Upd:
-      return register_text(code, value);
-    case OperandKind::Src:
-      return register_text(code, value) + (released ? "!" : "");
-    case OperandKind::Out:
-      return register_text(code, value) + ".." + std::to_string(out_count(instruction));
-    case OperandKind::Win:
-      return register_text(code, value) + ".." + std::to_string(window_count(code, instruction));
-    case OperandKind::Const:
-      return literal_text(code.constants[value]);
-    case OperandKind::Wide:
-      return literal_text(code.constants[instruction.wide()]);
-    case OperandKind::Name:
-      return "'" + code.names[value] + "'";
-    case OperandKind::Site:
-      return "'" + code.site_name(value) + "'";
-    case OperandKind::Code:
-      return "<" + code.codes[value]->qualname + ">";
-    case OperandKind::Shape:
-      return shape_text(code, code.call_shapes[value]);
-    case OperandKind::Free:
-      return "free:" + code.free_names[value];
-    case OperandKind::Imm:
-      return "#" + std::to_string(value);
+    case OperandKind::Upd: return register_text(code, value);
+    case OperandKind::Src: return register_text(code, value) + (released ? "!" : "");
+    case OperandKind::Out: return register_text(code, value) + ".." + std::to_string(out_count(instruction));
+    case OperandKind::Win: return register_text(code, value) + ".." + std::to_string(window_count(code, instruction));
+    case OperandKind::Const: return literal_text(code.constants[value]);
+    case OperandKind::Wide: return literal_text(code.constants[instruction.wide()]);
+    case OperandKind::Name: return "'" + code.names[value] + "'";
+    case OperandKind::Site: return "'" + code.site_name(value) + "'";
+    case OperandKind::Code: return "<" + code.codes[value]->qualname + ">";
+    case OperandKind::Shape: return shape_text(code, code.call_shapes[value]);
+    case OperandKind::Free: return "free:" + code.free_names[value];
+    case OperandKind::Imm: return "#" + std::to_string(value);
     case OperandKind::Jump:
-    case OperandKind::Far:
-      return "-> " + std::to_string(jump_target(instruction, pc));
+    case OperandKind::Far: return "-> " + std::to_string(jump_target(instruction, pc));
   }
   return "";
 }
 
 void append_code(std::string& out, const CodeObject& code) {
-  out += "code " + code.qualname + " (" + std::string(code.file()) + ":" +
-         std::to_string(code.first_line) + ")" + (code.is_generator ? " generator" : "") + ", " +
-         std::to_string(code.register_count) + " registers\n";
+  out += "code " + code.qualname + " (" + std::string(code.file()) + ":" + std::to_string(code.first_line) + ")" +
+         (code.is_generator ? " generator" : "") + ", " + std::to_string(code.register_count) + " registers\n";
   uint32_t line = 0;
   for (uint32_t pc = 0; pc < code.instructions.size(); ++pc) {
     uint32_t here = code.line_of(pc);
@@ -115,8 +95,8 @@ void append_code(std::string& out, const CodeObject& code) {
   }
   for (const ExceptionEntry& entry : code.exceptions) {
     out += "  except [" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + ") -> " +
-           std::to_string(entry.handler) + ", exception in " + register_text(code, entry.reg) +
-           ", temporaries from r" + std::to_string(entry.temporaries) + "\n";
+           std::to_string(entry.handler) + ", exception in " + register_text(code, entry.reg) + ", temporaries from r" +
+           std::to_string(entry.temporaries) + "\n";
   }
   for (const auto& inner : code.codes) {
     out += "\n";
@@ -128,30 +108,18 @@ void append_code(std::string& out, const CodeObject& code) {
 
 std::string literal_text(const Literal& literal) {
   switch (literal.kind) {
-    case LiteralKind::None:
-      return "None";
-    case LiteralKind::False:
-      return "False";
-    case LiteralKind::True:
-      return "True";
-    case LiteralKind::Ellipsis:
-      return "...";
-    case LiteralKind::Int:
-      return std::to_string(literal.integer);
-    case LiteralKind::BigInt:
-      return literal.text;
-    case LiteralKind::Float:
-      return real_text(literal.real);
-    case LiteralKind::Imaginary:
-      return real_text(literal.real) + "j";
-    case LiteralKind::Str:
-      return quoted(literal.text);
-    case LiteralKind::Bytes:
-      return "b" + quoted(literal.text);
-    case LiteralKind::Tuple:
-      return "(" + items_text(literal.items, ", ") + (literal.items.size() == 1 ? ",)" : ")");
-    case LiteralKind::Slice:
-      return "slice(" + items_text(literal.items, ", ") + ")";
+    case LiteralKind::None: return "None";
+    case LiteralKind::False: return "False";
+    case LiteralKind::True: return "True";
+    case LiteralKind::Ellipsis: return "...";
+    case LiteralKind::Int: return std::to_string(literal.integer);
+    case LiteralKind::BigInt: return literal.text;
+    case LiteralKind::Float: return real_text(literal.real);
+    case LiteralKind::Imaginary: return real_text(literal.real) + "j";
+    case LiteralKind::Str: return quoted(literal.text);
+    case LiteralKind::Bytes: return "b" + quoted(literal.text);
+    case LiteralKind::Tuple: return "(" + items_text(literal.items, ", ") + (literal.items.size() == 1 ? ",)" : ")");
+    case LiteralKind::Slice: return "slice(" + items_text(literal.items, ", ") + ")";
   }
   return "";
 }

@@ -5,15 +5,11 @@
 namespace tsc::lang {
 namespace {
 
-void add_use(RegisterUse& use, const CodeObject& code, const Instruction& instruction,
-             OperandKind kind, uint32_t first) {
+void add_use(RegisterUse& use, const CodeObject& code, const Instruction& instruction, OperandKind kind,
+             uint32_t first) {
   switch (kind) {
-    case OperandKind::Dst:
-      use.writes.push_back(first);
-      break;
-    case OperandKind::Src:
-      use.reads.push_back(first);
-      break;
+    case OperandKind::Dst: use.writes.push_back(first); break;
+    case OperandKind::Src: use.reads.push_back(first); break;
     case OperandKind::Upd:
       use.reads.push_back(first);
       use.writes.push_back(first);
@@ -27,8 +23,7 @@ void add_use(RegisterUse& use, const CodeObject& code, const Instruction& instru
         use.writes.push_back(first + i);
       }
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -75,8 +70,7 @@ class BlockScan {
  public:
   explicit BlockScan(const CodeObject& code) : code_(code) {}
 
-  RegisterSet live_at_handler(const BasicBlock& block,
-                              const std::vector<RegisterSet>& live_in) const {
+  RegisterSet live_at_handler(const BasicBlock& block, const std::vector<RegisterSet>& live_in) const {
     RegisterSet live(code_.register_count);
     if (block.handler < 0) return live;
     live = live_in[static_cast<size_t>(block.handler)];
@@ -101,8 +95,7 @@ class BlockScan {
   }
 
   template <class Visit>
-  void scan(const BasicBlock& block, RegisterSet live, const RegisterSet& at_handler,
-            Visit visit) const {
+  void scan(const BasicBlock& block, RegisterSet live, const RegisterSet& at_handler, Visit visit) const {
     for (uint32_t pc = block.end; pc-- > block.begin;) {
       RegisterUse use = register_use(code_, code_.instructions[pc]);
       bool handled_above = code_.instructions[pc].op == Op::ForIter;
@@ -133,8 +126,7 @@ LivenessTable::LivenessTable(const CodeObject& code)
       RegisterSet last = scanner.live_out(blocks[index], live_in);
       RegisterSet at_handler = scanner.live_at_handler(blocks[index], live_in);
       RegisterSet first = last;
-      scanner.scan(blocks[index], last, at_handler,
-                   [&](uint32_t, const RegisterSet& live) { first = live; });
+      scanner.scan(blocks[index], last, at_handler, [&](uint32_t, const RegisterSet& live) { first = live; });
       if (live_in[index].merge(first)) changed = true;
     }
   }
@@ -144,8 +136,6 @@ LivenessTable::LivenessTable(const CodeObject& code)
   }
 }
 
-const RegisterSet& live_registers(const CodeObject& code, uint32_t pc) {
-  return code.liveness().live_before(pc);
-}
+const RegisterSet& live_registers(const CodeObject& code, uint32_t pc) { return code.liveness().live_before(pc); }
 
 }  // namespace tsc::lang

@@ -53,10 +53,8 @@ class Writer {
       size_t place = text.size() > kShortText ? source.find(text) : std::string_view::npos;
       const bool stands_in_source = place != std::string_view::npos;
       head.number(text.size() << 1 | stands_in_source);
-      if (stands_in_source)
-        head.number(place);
-      else
-        head.raw(text);
+      if (stands_in_source) head.number(place);
+      else head.raw(text);
     }
     return head.bytes() + out_.bytes();
   }
@@ -91,10 +89,8 @@ class Writer {
 
   void signature(const CodeObject& code) {
     out_.byte(static_cast<uint8_t>(code.kind));
-    out_.byte(static_cast<uint8_t>(code.is_generator | code.has_docstring << 1 |
-                                   code.parameters.has_varargs << 2 |
-                                   code.parameters.has_varkwargs << 3 |
-                                   code.postpones_annotations << 4));
+    out_.byte(static_cast<uint8_t>(code.is_generator | code.has_docstring << 1 | code.parameters.has_varargs << 2 |
+                                   code.parameters.has_varkwargs << 3 | code.postpones_annotations << 4));
     text(code.name);
     text(code.qualname);
     if (code.has_docstring) text(std::string(code.docstring));
@@ -190,8 +186,7 @@ struct StoredModule {
 
 class Reader {
  public:
-  Reader(std::string_view bytes, std::shared_ptr<const StoredModule> module)
-      : in_(bytes), module_(std::move(module)) {}
+  Reader(std::string_view bytes, std::shared_ptr<const StoredModule> module) : in_(bytes), module_(std::move(module)) {}
 
   // The whole payload: the table of texts, then the module's code.
   static Reader of_payload(std::string_view payload, std::shared_ptr<const Source> source, bool own) {
@@ -225,8 +220,7 @@ class Reader {
     ranges(code);
     size_t codes = in_.count(1);
     code.codes.reserve(codes);
-    for (size_t i = 0; i < codes && !in_.failed(); ++i)
-      code.codes.push_back(this->code(depth + 1));
+    for (size_t i = 0; i < codes && !in_.failed(); ++i) code.codes.push_back(this->code(depth + 1));
     if (in_.byte() && !in_.failed()) code.annotations = this->code(depth + 1);
     if (in_.left() != 0) in_.fail("bytes follow the end of a code");
     if (!module_->own && !in_.failed() && !verify_references(code).empty())
@@ -264,8 +258,7 @@ class Reader {
 
    private:
     static void empty(CodeObject& code) {
-      for (std::vector<std::string>* texts : {&code.register_names, &code.free_names, &code.names})
-        texts->clear();
+      for (std::vector<std::string>* texts : {&code.register_names, &code.free_names, &code.names}) texts->clear();
       code.instructions.clear();
       code.spans.clear();
       code.constants.clear();
@@ -316,8 +309,7 @@ class Reader {
 
   void signature(CodeObject& code) {
     uint8_t kind = in_.byte(), flags = in_.byte();
-    if (kind > static_cast<uint8_t>(CodeKind::Annotations) || flags > 31)
-      in_.fail("an unknown kind of code");
+    if (kind > static_cast<uint8_t>(CodeKind::Annotations) || flags > 31) in_.fail("an unknown kind of code");
     code.kind = static_cast<CodeKind>(kind);
     code.is_generator = flags & 1;
     code.has_docstring = flags & 2;
@@ -463,8 +455,7 @@ DeserializeResult deserialize(std::string_view bytes, std::shared_ptr<const Sour
   if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic)
     return {nullptr, "these bytes are no bytecode"};
   ByteReader header(bytes.substr(kMagic.size()));
-  if (header.fixed64() != kFormat)
-    return {nullptr, "the bytecode has another format or another instruction set"};
+  if (header.fixed64() != kFormat) return {nullptr, "the bytecode has another format or another instruction set"};
   if (!(read_hash(header) == hash_bytes(source->text())))
     return {nullptr, "the bytecode was made from another text than '" + source->name() + "'"};
   Hash128 checksum = read_hash(header);

@@ -49,8 +49,7 @@ class Verifier {
     limits_.fill(SIZE_MAX);
     for (OperandKind kind : {OperandKind::Dst, OperandKind::Src, OperandKind::Upd})
       set_limit(kind, code_.register_count);
-    for (OperandKind kind : {OperandKind::Const, OperandKind::Wide})
-      set_limit(kind, code_.constants.size());
+    for (OperandKind kind : {OperandKind::Const, OperandKind::Wide}) set_limit(kind, code_.constants.size());
     set_limit(OperandKind::Name, code_.names.size());
     set_limit(OperandKind::Site, code_.sites.size());
     set_limit(OperandKind::Code, code_.codes.size());
@@ -72,8 +71,7 @@ class Verifier {
     if (is_jump(instruction.op)) {
       uint32_t target = jump_target(instruction, pc);
       if (target >= code_.instructions.size()) report(pc, "jump out of the code");
-      if ((target <= pc) != (instruction.op == Op::JumpBack))
-        report(pc, "jump in the wrong direction");
+      if ((target <= pc) != (instruction.op == Op::JumpBack)) report(pc, "jump in the wrong direction");
     }
     if (pc + 1 == code_.instructions.size() && !ends_block(instruction.op)) {
       report(pc, "the code runs off its end");
@@ -106,8 +104,8 @@ class Verifier {
 
   void check_registers() {
     const ParameterList& parameters = code_.parameters;
-    uint32_t parameter_count = uint32_t{parameters.positional} + parameters.keyword_only +
-                               parameters.has_varargs + parameters.has_varkwargs;
+    uint32_t parameter_count =
+        uint32_t{parameters.positional} + parameters.keyword_only + parameters.has_varargs + parameters.has_varkwargs;
     if (parameter_count != parameters.count() || parameters.positional_only > parameters.positional)
       report(0, "parameters and their names differ");
     if (parameters.count() > code_.register_count) report(0, "a parameter beyond the frame");
@@ -119,10 +117,9 @@ class Verifier {
   void check_tables() {
     size_t count = code_.instructions.size();
     for (const ExceptionEntry& entry : code_.exceptions) {
-      bool in_range = entry.begin < entry.end && entry.end <= count && entry.handler < count &&
-                      entry.reg < code_.register_count;
-      if (!in_range)
-        report(entry.begin, "exception entry out of range");
+      bool in_range =
+          entry.begin < entry.end && entry.end <= count && entry.handler < count && entry.reg < code_.register_count;
+      if (!in_range) report(entry.begin, "exception entry out of range");
       else if (entry.begin <= entry.handler && entry.handler < entry.end) {
         report(entry.begin, "a handler protects itself");
       }
@@ -136,8 +133,7 @@ class Verifier {
         continue;
       }
       const Statement& outer = code_.statements[static_cast<size_t>(inner.parent)];
-      if (inner.begin < outer.begin || inner.end > outer.end)
-        report(inner.begin, "statement nesting");
+      if (inner.begin < outer.begin || inner.end > outer.end) report(inner.begin, "statement nesting");
     }
   }
 
@@ -176,8 +172,6 @@ class Verifier {
 }  // namespace
 
 std::vector<std::string> verify(const CodeObject& code) { return Verifier(code).run(); }
-std::vector<std::string> verify_references(const CodeObject& code) {
-  return Verifier(code).references();
-}
+std::vector<std::string> verify_references(const CodeObject& code) { return Verifier(code).references(); }
 
 }  // namespace tsc::lang

@@ -1,7 +1,8 @@
 // tsc_pack_names <file.cpp> <folder>: writes the names of the Unicode characters as one compressed text, what
-// character_names.cpp reads. The folder is that of Debian's package unicode-data; without it the text is empty. A step of the
-// build. Lines of the text: "N2022;BULLET", in the order of the characters; "A..." for another name of a character, "S..." for
-// a named sequence of several, "R4E00;9FFF" for ideographs, whose names are made of their numbers.
+// character_names.cpp reads. The folder is that of Debian's package unicode-data; without it the text is empty. A step
+// of the build. Lines of the text: "N2022;BULLET", in the order of the characters; "A..." for another name of a
+// character, "S..." for a named sequence of several, "R4E00;9FFF" for ideographs, whose names are made of their
+// numbers.
 #include <zlib.h>
 
 #include <cstdio>

@@ -21,13 +21,12 @@ struct BuiltinArity {
   std::string_view name;
   size_t least, most;
 };
-constexpr BuiltinArity kBuiltins[] = {
-    {"abs", 1, 1},      {"all", 1, 1},     {"any", 1, 1},        {"bin", 1, 1},
-    {"callable", 1, 1}, {"chr", 1, 1},     {"delattr", 2, 2},    {"divmod", 2, 2},
-    {"getattr", 2, 3},  {"hasattr", 2, 2}, {"hash", 1, 1},       {"hex", 1, 1},
-    {"id", 1, 1},       {"input", 0, 1},   {"isinstance", 2, 2}, {"issubclass", 2, 2},
-    {"iter", 1, 2},     {"len", 1, 1},     {"next", 1, 2},       {"oct", 1, 1},
-    {"ord", 1, 1},      {"range", 1, 3},   {"repr", 1, 1},       {"setattr", 3, 3}};
+constexpr BuiltinArity kBuiltins[] = {{"abs", 1, 1},      {"all", 1, 1},     {"any", 1, 1},        {"bin", 1, 1},
+                                      {"callable", 1, 1}, {"chr", 1, 1},     {"delattr", 2, 2},    {"divmod", 2, 2},
+                                      {"getattr", 2, 3},  {"hasattr", 2, 2}, {"hash", 1, 1},       {"hex", 1, 1},
+                                      {"id", 1, 1},       {"input", 0, 1},   {"isinstance", 2, 2}, {"issubclass", 2, 2},
+                                      {"iter", 1, 2},     {"len", 1, 1},     {"next", 1, 2},       {"oct", 1, 1},
+                                      {"ord", 1, 1},      {"range", 1, 3},   {"repr", 1, 1},       {"setattr", 3, 3}};
 
 std::string counted(size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -50,10 +49,8 @@ class Calls {
   void run() {
     for (const CallSite& site : run_.facts.calls) {
       if (site.caught.calls) continue;
-      if (std::optional<Callee> callee = find(site))
-        compare(*site.call, *callee);
-      else if (site.callee)
-        builtin(*site.call, *site.callee);
+      if (std::optional<Callee> callee = find(site)) compare(*site.call, *callee);
+      else if (site.callee) builtin(*site.call, *site.callee);
     }
   }
 
@@ -65,9 +62,7 @@ class Calls {
     if (!method || !method->decorator_list.empty() || is_abstract(method) ||
         run_.facts.assigned_attributes.count(site.method) || method->args->args.empty())
       return std::nullopt;
-    return Callee{method,
-                  std::string(site.self_class->name) + "." + std::string(method->name),
-                  method->name_span, 1};
+    return Callee{method, std::string(site.self_class->name) + "." + std::string(method->name), method->name_span, 1};
   }
 
   Diagnostic& report(Span span, const Callee& callee, const std::string& what) {
@@ -81,14 +76,13 @@ class Calls {
     std::vector<Parameter*> positional(a.posonlyargs.begin(), a.posonlyargs.end());
     positional.insert(positional.end(), a.args.begin(), a.args.end());
     const bool stars = std::any_of(call.args.begin(), call.args.end(), is_starred);
-    const bool star_keywords = std::any_of(call.keywords.begin(), call.keywords.end(),
-                                           [](Keyword* k) { return k->name.empty(); });
+    const bool star_keywords =
+        std::any_of(call.keywords.begin(), call.keywords.end(), [](Keyword* k) { return k->name.empty(); });
     const size_t count = call.args.size() + callee.given;
     if (!stars && !a.vararg && count > positional.size()) {
       const size_t most = positional.size() - std::min(positional.size(), callee.given);
       report(call.args[std::min(most, call.args.size() - 1)]->span, callee,
-             "takes " + counted(most, "positional argument") + " but " +
-                 std::to_string(call.args.size()) +
+             "takes " + counted(most, "positional argument") + " but " + std::to_string(call.args.size()) +
                  (call.args.size() == 1 ? " was given" : " were given"));
       return;
     }
@@ -115,11 +109,9 @@ class Calls {
     for (const Parameter* p : a.kwonlyargs)
       if (p->name == k.name) return true;
     if (a.kwarg) return true;
-    Diagnostic& d =
-        report(k.name_span, callee, "got an unexpected keyword argument '" + name + "'");
+    Diagnostic& d = report(k.name_span, callee, "got an unexpected keyword argument '" + name + "'");
     std::vector<std::string_view> names;
-    for (size_t i = a.posonlyargs.size() + (a.posonlyargs.empty() ? callee.given : 0);
-         i < positional.size(); ++i)
+    for (size_t i = a.posonlyargs.size() + (a.posonlyargs.empty() ? callee.given : 0); i < positional.size(); ++i)
       names.push_back(positional[i]->name);
     for (const Parameter* p : a.kwonlyargs) names.push_back(p->name);
     const std::string_view near = nearest_word(k.name, names);
@@ -132,9 +124,7 @@ class Calls {
     const Arguments& a = *callee.function->args;
     std::string names;
     size_t count = 0;
-    const auto add = [&](Identifier name) {
-      names += (count++ ? ", '" : "'") + std::string(name) + "'";
-    };
+    const auto add = [&](Identifier name) { names += (count++ ? ", '" : "'") + std::string(name) + "'"; };
     const size_t required = positional.size() - a.defaults.size();
     for (size_t i = 0; i < required; ++i)
       if (!filled[i]) add(positional[i]->name);
@@ -144,8 +134,7 @@ class Calls {
       if (!given && !a.kw_defaults[i]) add(a.kwonlyargs[i]->name);
     }
     if (count)
-      report({call.span.end - 1, call.span.end}, callee,
-             "is missing " + counted(count, "argument") + ": " + names);
+      report({call.span.end - 1, call.span.end}, callee, "is missing " + counted(count, "argument") + ": " + names);
   }
 
   void builtin(const Call& call, const Variable& v) {
@@ -156,15 +145,14 @@ class Calls {
       const size_t count = call.args.size();
       const std::string name(row.name);
       if (!call.keywords.empty() && !call.keywords[0]->name.empty())
-        run_.diagnostics.error(Code::WrongArguments, call.keywords[0]->span,
-                               name + "() takes no keyword arguments");
+        run_.diagnostics.error(Code::WrongArguments, call.keywords[0]->span, name + "() takes no keyword arguments");
       else if (call.keywords.empty() && (count < row.least || count > row.most))
-        run_.diagnostics.error(Code::WrongArguments, call.span,
-                               name + "() takes " +
-                                   (row.least == row.most ? counted(row.least, "argument")
-                                                          : std::to_string(row.least) + " to " +
-                                                                counted(row.most, "argument")) +
-                                   ", not " + std::to_string(count));
+        run_.diagnostics.error(
+            Code::WrongArguments, call.span,
+            name + "() takes " +
+                (row.least == row.most ? counted(row.least, "argument")
+                                       : std::to_string(row.least) + " to " + counted(row.most, "argument")) +
+                ", not " + std::to_string(count));
     }
   }
 

@@ -15,9 +15,9 @@ constexpr std::string_view kIgnore = "# check: ignore";
 
 bool CheckRun::is_builtin(std::string_view name) const {
   // What the importer puts into every module.
-  static constexpr std::string_view kModuleNames[] = {
-      "__name__", "__file__",     "__doc__",         "__package__", "__path__",
-      "__spec__", "__builtins__", "__annotations__", "__dict__",    "__loader__"};
+  static constexpr std::string_view kModuleNames[] = {"__name__", "__file__",  "__doc__",      "__package__",
+                                                      "__path__", "__spec__",  "__builtins__", "__annotations__",
+                                                      "__dict__", "__loader__"};
   const auto has = [&](const auto& names) {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
   };

@@ -16,8 +16,8 @@ namespace tsc::lang {
 
 struct CheckOptions {
   std::span<const std::string_view> builtins;  // names that every module sees
-  bool exports_imports = false;  // a package's __init__: what it imports is for others
-  bool is_private = false;  // a module whose own name begins with '_'
+  bool exports_imports = false;                // a package's __init__: what it imports is for others
+  bool is_private = false;                     // a module whose own name begins with '_'
 };
 
 // Syntax errors, or the findings (codes E07xx; certain failures are errors, the rest warnings).

@@ -87,10 +87,8 @@ class Collector {
 
   Variable& variable(const Binding& binding, Identifier name) {
     switch (binding.access) {
-      case Access::Local:
-        return of_key({host(), Access::Local, binding.index, {}}, name);
-      case Access::Cell:
-        return of_key({host(), Access::Cell, binding.index, {}}, name);
+      case Access::Local: return of_key({host(), Access::Local, binding.index, {}}, name);
+      case Access::Cell: return of_key({host(), Access::Cell, binding.index, {}}, name);
       case Access::Free: {
         Scope* at = host();
         uint32_t index = binding.index;
@@ -106,8 +104,7 @@ class Collector {
         if (at->kind == ScopeKind::Annotation) at = at->parent;
         return of_key({at, Access::Class, 0, name}, name);
       }
-      default:
-        return global(name);
+      default: return global(name);
     }
   }
 
@@ -117,8 +114,7 @@ class Collector {
     site.optional = at_.optional;
     v.bindings.push_back(site);
     if (at_.scope != at_.scope->host) v.iterates = true;
-    if (binding.access == Access::Free ||
-        (binding.access == Access::Global && host()->kind != ScopeKind::Module))
+    if (binding.access == Access::Free || (binding.access == Access::Global && host()->kind != ScopeKind::Module))
       v.rebound_elsewhere = true;
   }
 
@@ -149,36 +145,30 @@ class Collector {
       case ExprKind::Name:
         if (as<Name>(e)->ctx != ExprContext::Store) use(as<Name>(e));
         return;
-      case ExprKind::Call:
-        return call(as<Call>(e));
-      case ExprKind::Lambda:
-        return lambda(as<Lambda>(e));
+      case ExprKind::Call: return call(as<Call>(e));
+      case ExprKind::Lambda: return lambda(as<Lambda>(e));
       case ExprKind::ListComp:
-        return comprehension(e->span, as<ListComp>(e)->scope, as<ListComp>(e)->generators,
-                             as<ListComp>(e)->elt, nullptr);
+        return comprehension(e->span, as<ListComp>(e)->scope, as<ListComp>(e)->generators, as<ListComp>(e)->elt,
+                             nullptr);
       case ExprKind::SetComp:
-        return comprehension(e->span, as<SetComp>(e)->scope, as<SetComp>(e)->generators,
-                             as<SetComp>(e)->elt, nullptr);
+        return comprehension(e->span, as<SetComp>(e)->scope, as<SetComp>(e)->generators, as<SetComp>(e)->elt, nullptr);
       case ExprKind::GeneratorExp:
         return comprehension(e->span, as<GeneratorExp>(e)->scope, as<GeneratorExp>(e)->generators,
                              as<GeneratorExp>(e)->elt, nullptr);
       case ExprKind::DictComp:
-        return comprehension(e->span, as<DictComp>(e)->scope, as<DictComp>(e)->generators,
-                             as<DictComp>(e)->key, as<DictComp>(e)->value);
-      case ExprKind::IfExp:
-        return out_of_order(e->span, [&] { each_child(e, [this](Expr* c) { expr(c); }); });
+        return comprehension(e->span, as<DictComp>(e)->scope, as<DictComp>(e)->generators, as<DictComp>(e)->key,
+                             as<DictComp>(e)->value);
+      case ExprKind::IfExp: return out_of_order(e->span, [&] { each_child(e, [this](Expr* c) { expr(c); }); });
       case ExprKind::NamedExpr: {
         auto* named = as<NamedExpr>(e);
         expr(named->value);
         // ':=' in a comprehension binds in the function around, which the binding says.
-        bind(named->target->binding, named->target->id,
-             {BindingKind::Target, named->target->span, e->span.end});
+        bind(named->target->binding, named->target->id, {BindingKind::Target, named->target->span, e->span.end});
         variable(named->target->binding, named->target->id)
             .uses.push_back({named->target->span, at_.region, host(), {true, true}, false});
         return;
       }
-      default:
-        each_child(e, [this](Expr* c) { expr(c); });
+      default: each_child(e, [this](Expr* c) { expr(c); });
     }
   }
 
@@ -214,8 +204,7 @@ class Collector {
     at_ = before;
   }
 
-  void comprehension(Span span, Scope* scope, List<Comprehension*> generators, Expr* element,
-                     Expr* value) {
+  void comprehension(Span span, Scope* scope, List<Comprehension*> generators, Expr* element, Expr* value) {
     out_of_order(span, [&] {
       expr(generators.front()->iter);
       const Context before = at_;
@@ -234,8 +223,7 @@ class Collector {
 
   // Names bound by an unpacking; what else stands in the target is evaluated.
   void target(Expr* e, uint32_t position) {
-    if (auto* name = try_as<Name>(e))
-      return bind(name->binding, name->id, {BindingKind::Target, name->span, position});
+    if (auto* name = try_as<Name>(e)) return bind(name->binding, name->id, {BindingKind::Target, name->span, position});
     if (auto* starred = try_as<Starred>(e)) return target(starred->value, position);
     if (auto* tuple = try_as<Tuple>(e)) {
       for (Expr* item : tuple->elts) target(item, position);
@@ -259,8 +247,7 @@ class Collector {
         if (scope->locals[slot] != p->name) continue;
         Binding binding{Access::Local, slot};
         for (uint32_t cell = 0; cell < scope->cells.size(); ++cell)
-          if (scope->cells[cell].parameter == static_cast<int32_t>(slot))
-            binding = {Access::Cell, cell};
+          if (scope->cells[cell].parameter == static_cast<int32_t>(slot)) binding = {Access::Cell, cell};
         bind(binding, p->name, {BindingKind::Parameter, p->name_span, 0});
       }
     };
@@ -288,9 +275,7 @@ class Collector {
 
   void text_annotation(Expr* e) {
     if (auto* text = try_as<Constant>(e); text && text->value_kind == ConstantKind::Str) {
-      const auto in_name = [](char c) {
-        return c == '_' || std::isalnum(static_cast<unsigned char>(c));
-      };
+      const auto in_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
       for (size_t i = 0; i < text->text.size();) {
         size_t end = i;
         while (end < text->text.size() && in_name(text->text[end])) ++end;
@@ -316,8 +301,7 @@ class Collector {
     if (f->args->vararg) annotation(f->args->vararg->annotation, f->annotations);
     if (f->args->kwarg) annotation(f->args->kwarg->annotation, f->annotations);
     annotation(f->returns, f->annotations);
-    bind(f->binding, f->name,
-         {BindingKind::Function, f->name_span, f->name_span.end, 0, nullptr, f});
+    bind(f->binding, f->name, {BindingKind::Function, f->name_span, f->name_span.end, 0, nullptr, f});
     const Context before = at_;
     const bool method = at_.scope->kind == ScopeKind::Class && !f->args->args.empty();
     if (at_.scope->kind == ScopeKind::Class) at_.self_class = nullptr;
@@ -354,8 +338,7 @@ class Collector {
         target(t, a->span.end);
         continue;
       }
-      bind(name->binding, name->id,
-           {BindingKind::Assignment, name->span, a->span.end, 0, a->value, a});
+      bind(name->binding, name->id, {BindingKind::Assignment, name->span, a->span.end, 0, a->value, a});
       if (name->id == "__all__") export_names(a->value);
     }
   }
@@ -387,8 +370,7 @@ class Collector {
     at_.caught = before.caught;
     for (ExceptHandler* h : t->handlers) {
       if (h->type) expr(h->type);
-      if (!h->name.empty())
-        bind(h->binding, h->name, {BindingKind::Handler, h->name_span, h->name_span.end});
+      if (!h->name.empty()) bind(h->binding, h->name, {BindingKind::Handler, h->name_span, h->name_span.end});
       block(h->body);
     }
     at_.optional = before.optional;
@@ -412,8 +394,7 @@ class Collector {
       if (!id.empty()) bind(binding, id, {BindingKind::Target, span, span.begin});
     };
     switch (p->kind) {
-      case PatternKind::MatchValue:
-        return expr(as<MatchValue>(p)->value);
+      case PatternKind::MatchValue: return expr(as<MatchValue>(p)->value);
       case PatternKind::MatchSequence:
         for (Pattern* item : as<MatchSequence>(p)->patterns) pattern(item);
         return;
@@ -426,16 +407,14 @@ class Collector {
         for (Pattern* item : as<MatchClass>(p)->patterns) pattern(item);
         for (Pattern* item : as<MatchClass>(p)->kwd_patterns) pattern(item);
         return;
-      case PatternKind::MatchStar:
-        return name(as<MatchStar>(p)->binding, as<MatchStar>(p)->name, p->span);
+      case PatternKind::MatchStar: return name(as<MatchStar>(p)->binding, as<MatchStar>(p)->name, p->span);
       case PatternKind::MatchAs:
         if (as<MatchAs>(p)->pattern) pattern(as<MatchAs>(p)->pattern);
         return name(as<MatchAs>(p)->binding, as<MatchAs>(p)->name, p->span);
       case PatternKind::MatchOr:
         for (Pattern* item : as<MatchOr>(p)->patterns) pattern(item);
         return;
-      default:
-        return;
+      default: return;
     }
   }
 
@@ -472,9 +451,7 @@ class Collector {
     if (a->value) expr(a->value);
     auto* name = try_as<Name>(a->target);
     if (!name) return target(a->target, a->span.end);
-    if (a->value)
-      bind(name->binding, name->id,
-           {BindingKind::Assignment, name->span, a->span.end, 0, a->value, a});
+    if (a->value) bind(name->binding, name->id, {BindingKind::Assignment, name->span, a->span.end, 0, a->value, a});
   }
 
   void stmt(Stmt* s) {
@@ -482,28 +459,17 @@ class Collector {
       if (e) expr(e);
     };
     switch (s->kind) {
-      case StmtKind::FunctionDef:
-        return function(as<FunctionDef>(s));
-      case StmtKind::ClassDef:
-        return class_def(as<ClassDef>(s));
-      case StmtKind::Return:
-        return one(as<Return>(s)->value);
-      case StmtKind::Delete:
-        return each(as<Delete>(s)->targets);
-      case StmtKind::Assign:
-        return assign(as<Assign>(s));
-      case StmtKind::AugAssign:
-        return augmented(as<AugAssign>(s));
-      case StmtKind::AnnAssign:
-        return annotated(as<AnnAssign>(s));
+      case StmtKind::FunctionDef: return function(as<FunctionDef>(s));
+      case StmtKind::ClassDef: return class_def(as<ClassDef>(s));
+      case StmtKind::Return: return one(as<Return>(s)->value);
+      case StmtKind::Delete: return each(as<Delete>(s)->targets);
+      case StmtKind::Assign: return assign(as<Assign>(s));
+      case StmtKind::AugAssign: return augmented(as<AugAssign>(s));
+      case StmtKind::AnnAssign: return annotated(as<AnnAssign>(s));
       case StmtKind::For:
-      case StmtKind::While:
-        return loop(s);
-      case StmtKind::If:
-        expr(as<If>(s)->test);
-        return each_block(s, [this](List<Stmt*> b) { block(b); });
-      case StmtKind::With:
-        return with_stmt(as<With>(s));
+      case StmtKind::While: return loop(s);
+      case StmtKind::If: expr(as<If>(s)->test); return each_block(s, [this](List<Stmt*> b) { block(b); });
+      case StmtKind::With: return with_stmt(as<With>(s));
       case StmtKind::Match:
         expr(as<Match>(s)->subject);
         for (MatchCase* c : as<Match>(s)->cases) {
@@ -512,22 +478,13 @@ class Collector {
           block(c->body);
         }
         return;
-      case StmtKind::Raise:
-        one(as<Raise>(s)->exc);
-        return one(as<Raise>(s)->cause);
-      case StmtKind::Try:
-        return try_stmt(as<Try>(s));
-      case StmtKind::Assert:
-        one(as<Assert>(s)->test);
-        return one(as<Assert>(s)->msg);
-      case StmtKind::Import:
-        return import(s, as<Import>(s)->names);
-      case StmtKind::ImportFrom:
-        return import(s, as<ImportFrom>(s)->names);
-      case StmtKind::ExprStmt:
-        return one(as<ExprStmt>(s)->value);
-      default:
-        return;
+      case StmtKind::Raise: one(as<Raise>(s)->exc); return one(as<Raise>(s)->cause);
+      case StmtKind::Try: return try_stmt(as<Try>(s));
+      case StmtKind::Assert: one(as<Assert>(s)->test); return one(as<Assert>(s)->msg);
+      case StmtKind::Import: return import(s, as<Import>(s)->names);
+      case StmtKind::ImportFrom: return import(s, as<ImportFrom>(s)->names);
+      case StmtKind::ExprStmt: return one(as<ExprStmt>(s)->value);
+      default: return;
     }
   }
 
@@ -539,8 +496,6 @@ class Collector {
 
 }  // namespace
 
-Facts collect_facts(Module& module, const Resolution& resolution) {
-  return Collector(module, resolution).take();
-}
+Facts collect_facts(Module& module, const Resolution& resolution) { return Collector(module, resolution).take(); }
 
 }  // namespace tsc::lang

@@ -57,16 +57,15 @@ bool ends(List<Stmt*> block, bool by_raise);
 bool try_ends(const Try* t, bool by_raise) {
   if (ends(t->finalbody, by_raise)) return true;
   const bool body = ends(t->body, by_raise) || ends(t->orelse, by_raise);
-  return body && std::all_of(t->handlers.begin(), t->handlers.end(),
-                             [&](ExceptHandler* h) { return ends(h->body, by_raise); });
+  return body &&
+         std::all_of(t->handlers.begin(), t->handlers.end(), [&](ExceptHandler* h) { return ends(h->body, by_raise); });
 }
 
 bool match_ends(const Match* m, bool by_raise) {
   const auto* last = m->cases.empty() ? nullptr : m->cases.back();
   auto* wildcard = last ? try_as<MatchAs>(last->pattern) : nullptr;
   if (!wildcard || wildcard->pattern || last->guard) return false;
-  return std::all_of(m->cases.begin(), m->cases.end(),
-                     [&](MatchCase* c) { return ends(c->body, by_raise); });
+  return std::all_of(m->cases.begin(), m->cases.end(), [&](MatchCase* c) { return ends(c->body, by_raise); });
 }
 
 // Whether nothing after the statement runs. A `with` may swallow an exception (by_raise false).
@@ -74,23 +73,15 @@ bool ends(Stmt* s, bool by_raise) {
   switch (s->kind) {
     case StmtKind::Return:
     case StmtKind::Break:
-    case StmtKind::Continue:
-      return true;
-    case StmtKind::Raise:
-      return by_raise;
+    case StmtKind::Continue: return true;
+    case StmtKind::Raise: return by_raise;
     case StmtKind::If:
-      return !as<If>(s)->orelse.empty() && ends(as<If>(s)->body, by_raise) &&
-             ends(as<If>(s)->orelse, by_raise);
-    case StmtKind::While:
-      return is_true(as<While>(s)->test) && !has_break(as<While>(s)->body) && by_raise;
-    case StmtKind::With:
-      return ends(as<With>(s)->body, false);
-    case StmtKind::Try:
-      return try_ends(as<Try>(s), by_raise);
-    case StmtKind::Match:
-      return match_ends(as<Match>(s), by_raise);
-    default:
-      return false;
+      return !as<If>(s)->orelse.empty() && ends(as<If>(s)->body, by_raise) && ends(as<If>(s)->orelse, by_raise);
+    case StmtKind::While: return is_true(as<While>(s)->test) && !has_break(as<While>(s)->body) && by_raise;
+    case StmtKind::With: return ends(as<With>(s)->body, false);
+    case StmtKind::Try: return try_ends(as<Try>(s), by_raise);
+    case StmtKind::Match: return match_ends(as<Match>(s), by_raise);
+    default: return false;
   }
 }
 
@@ -117,9 +108,8 @@ class Reach {
  private:
   static Span first_line(const Stmt* s) {
     // A compound statement is marked by its keyword alone.
-    const bool compound = s->kind == StmtKind::If || s->kind == StmtKind::For ||
-                          s->kind == StmtKind::While || s->kind == StmtKind::Try ||
-                          s->kind == StmtKind::With || s->kind == StmtKind::Match ||
+    const bool compound = s->kind == StmtKind::If || s->kind == StmtKind::For || s->kind == StmtKind::While ||
+                          s->kind == StmtKind::Try || s->kind == StmtKind::With || s->kind == StmtKind::Match ||
                           s->kind == StmtKind::FunctionDef || s->kind == StmtKind::ClassDef;
     return compound ? Span{s->span.begin, s->span.begin + 2} : s->span;
   }
@@ -146,10 +136,8 @@ class Loops {
 
   void block(List<Stmt*> list) {
     for (Stmt* s : list) {
-      if (auto* f = try_as<FunctionDef>(s))
-        block(f->body);
-      else if (auto* c = try_as<ClassDef>(s))
-        block(c->body);
+      if (auto* f = try_as<FunctionDef>(s)) block(f->body);
+      else if (auto* c = try_as<ClassDef>(s)) block(c->body);
       if (auto* outer = try_as<For>(s)) loop(outer);
       each_block(s, [this](List<Stmt*> inner) { block(inner); });
     }
@@ -198,15 +186,13 @@ class Loops {
       if (v.name != name->id || !binds(name->span) || !binds(again->span)) continue;
       for (const Use& use : v.uses) {
         if (use.span.begin < inner->span.end || use.span.begin >= block_end) continue;
-        const bool renewed =
-            std::any_of(v.bindings.begin(), v.bindings.end(), [&](const BindingSite& site) {
-              return site.span.begin >= inner->span.end && site.span.begin <= use.span.begin;
-            });
+        const bool renewed = std::any_of(v.bindings.begin(), v.bindings.end(), [&](const BindingSite& site) {
+          return site.span.begin >= inner->span.end && site.span.begin <= use.span.begin;
+        });
         if (renewed) return;
         run_.diagnostics
             .warning(Code::HiddenLoopVariable, again->span,
-                     "this loop overwrites the variable '" + std::string(name->id) +
-                         "' of the loop around it")
+                     "this loop overwrites the variable '" + std::string(name->id) + "' of the loop around it")
             .label(name->span, "the outer loop's variable")
             .label(use.span, "read here, after the inner loop has changed it")
             .help("give the inner variable another name");

@@ -18,8 +18,7 @@ void suggest(Diagnostic& d, std::string_view name, const std::vector<std::string
 std::vector<std::string_view> visible_names(const CheckRun& run, const Scope* host) {
   std::vector<std::string_view> names;
   for (; host; host = host->parent)
-    if (host->kind != ScopeKind::Class)
-      names.insert(names.end(), host->locals.begin(), host->locals.end());
+    if (host->kind != ScopeKind::Class) names.insert(names.end(), host->locals.begin(), host->locals.end());
   names.insert(names.end(), run.resolution.globals.begin(), run.resolution.globals.end());
   names.insert(names.end(), run.options.builtins.begin(), run.options.builtins.end());
   return names;
@@ -37,10 +36,8 @@ bool is_plain_value(const Expr* e) {
     case ExprKind::ListComp:
     case ExprKind::SetComp:
     case ExprKind::DictComp:
-    case ExprKind::Compare:
-      return true;
-    default:
-      return false;
+    case ExprKind::Compare: return true;
+    default: return false;
   }
 }
 
@@ -50,12 +47,10 @@ void check_unknown_names(CheckRun& run) {
   if (run.facts.dynamic_globals) return;
   for (const auto& [name, variable] : run.facts.globals) {
     if (!variable->bindings.empty() || run.is_builtin(name)) continue;
-    if (std::binary_search(run.resolution.globals.begin(), run.resolution.globals.end(), name))
-      continue;
+    if (std::binary_search(run.resolution.globals.begin(), run.resolution.globals.end(), name)) continue;
     for (const Use& use : variable->uses) {
       if (use.caught.names) continue;
-      Diagnostic& d = run.diagnostics.error(Code::UnknownName, use.span,
-                                            "name " + quoted(name) + " is not defined");
+      Diagnostic& d = run.diagnostics.error(Code::UnknownName, use.span, "name " + quoted(name) + " is not defined");
       suggest(d, name, visible_names(run, use.host));
     }
   }
@@ -70,14 +65,11 @@ void check_early_uses(CheckRun& run) {
     for (const Use& use : v.uses) {
       const bool at_home = is_global ? use.host->kind == ScopeKind::Module : use.host == v.owner;
       if (!at_home || use.caught.names) continue;
-      const bool early =
-          std::all_of(v.bindings.begin(), v.bindings.end(), [&](const BindingSite& site) {
-            return site.position > use.span.begin && (!site.region || site.region != use.region);
-          });
+      const bool early = std::all_of(v.bindings.begin(), v.bindings.end(), [&](const BindingSite& site) {
+        return site.position > use.span.begin && (!site.region || site.region != use.region);
+      });
       if (!early) continue;
-      run.diagnostics
-          .error(Code::EarlyUse, use.span,
-                 quoted(v.name) + " is read before anything is assigned to it")
+      run.diagnostics.error(Code::EarlyUse, use.span, quoted(v.name) + " is read before anything is assigned to it")
           .label(v.bindings.front().span, "assigned here");
       break;
     }
@@ -97,23 +89,18 @@ void check_unused(CheckRun& run) {
     const bool is_global = v.owner == nullptr || v.owner->kind == ScopeKind::Module;
     if (site.kind == BindingKind::Import) {
       auto* from = try_as<ImportFrom>(site.statement);
-      const bool for_others =
-          is_global && (run.options.exports_imports || (from && publishes(*from, run.options)));
-      if (for_others || site.optional || run.facts.exported.count(v.name) ||
-          run.facts.dynamic_globals || (from && from->module == "__future__"))
+      const bool for_others = is_global && (run.options.exports_imports || (from && publishes(*from, run.options)));
+      if (for_others || site.optional || run.facts.exported.count(v.name) || run.facts.dynamic_globals ||
+          (from && from->module == "__future__"))
         continue;
-      run.diagnostics
-          .warning(Code::UnusedImport, site.span, quoted(v.name) + " is imported but never used")
+      run.diagnostics.warning(Code::UnusedImport, site.span, quoted(v.name) + " is imported but never used")
           .help("remove it, or list it in __all__ when it is meant for other modules");
       continue;
     }
-    const bool plain = std::all_of(v.bindings.begin(), v.bindings.end(), [](const BindingSite& b) {
-      return b.kind == BindingKind::Assignment;
-    });
-    if (is_global || !plain || v.rebound_elsewhere || run.facts.uses_locals.count(v.owner))
-      continue;
-    run.diagnostics
-        .warning(Code::UnusedVariable, site.span, quoted(v.name) + " is assigned but never used")
+    const bool plain = std::all_of(v.bindings.begin(), v.bindings.end(),
+                                   [](const BindingSite& b) { return b.kind == BindingKind::Assignment; });
+    if (is_global || !plain || v.rebound_elsewhere || run.facts.uses_locals.count(v.owner)) continue;
+    run.diagnostics.warning(Code::UnusedVariable, site.span, quoted(v.name) + " is assigned but never used")
         .help("remove it, or begin its name with '_' when that is meant");
   }
 }

@@ -42,8 +42,8 @@ class Shapes {
     std::string sizes;
     for (const BoundSize& one : mismatch.bound)
       if (!one.is_rest && one.sizes[0].is_known)
-        sizes += (sizes.empty() ? "" : ", ") + one.name + " = " + std::to_string(one.sizes[0].number) +
-                 " from " + one.from;
+        sizes +=
+            (sizes.empty() ? "" : ", ") + one.name + " = " + std::to_string(one.sizes[0].number) + " from " + one.from;
     if (!sizes.empty()) d.note("sizes: " + sizes);
   }
 
@@ -82,8 +82,7 @@ class Shapes {
     const auto mismatch = match_arguments(signature, *arguments, logic, bound);
     if (!mismatch) return;
     const std::string& name = signature.parameters[mismatch->parameter].name;
-    report(argument_span(call, *callee, name), *callee, *mismatch,
-           annotation_span(*callee->function->args, name));
+    report(argument_span(call, *callee, name), *callee, *mismatch, annotation_span(*callee->function->args, name));
   }
 
   // ---- results
@@ -94,15 +93,13 @@ class Shapes {
     BoundSizes bound;
     SizeLogic logic;
     std::vector<ShapeFact> arguments;
-    for (const ShapeParameter& p : signature.parameters)
-      arguments.push_back(fact_of(p.annotation, {}, logic));
+    for (const ShapeParameter& p : signature.parameters) arguments.push_back(fact_of(p.annotation, {}, logic));
     match_arguments(signature, arguments, logic, bound);
     const Callee callee{&f, std::string(f.name), f.name_span, 0};
     returns(f.body, callee, signature, bound);
   }
 
-  void returns(List<Stmt*> list, const Callee& callee, const ShapeSignature& signature,
-               const BoundSizes& bound) {
+  void returns(List<Stmt*> list, const Callee& callee, const ShapeSignature& signature, const BoundSizes& bound) {
     for (Stmt* s : list) {
       each_block(s, [&](List<Stmt*> inner) { returns(inner, callee, signature, bound); });
       auto* r = try_as<Return>(s);
@@ -113,8 +110,7 @@ class Shapes {
       SizeLogic logic;
       const ShapeFact fact = r->value ? shapes_.of(r->value) : none;
       if (const auto mismatch = match_result(signature, fact, logic, sizes))
-        report(r->value ? r->value->span : r->span, callee, *mismatch,
-               callee.function->returns->span);
+        report(r->value ? r->value->span : r->span, callee, *mismatch, callee.function->returns->span);
     }
   }
 

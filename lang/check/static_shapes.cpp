@@ -20,19 +20,16 @@ bool has(std::span<const std::string_view> names, std::string_view name) {
 constexpr std::string_view kCreations[] = {"zeros", "ones", "empty", "randn", "rand"};
 // The sizes are one tuple or list among the arguments.
 constexpr std::string_view kSized[] = {"full", "randint"};
-constexpr std::string_view kLike[] = {"zeros_like", "ones_like", "empty_like",
-                                      "rand_like",  "randn_like", "full_like"};
+constexpr std::string_view kLike[] = {"zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "full_like"};
 // Methods, and functions of torch, whose result has the shape and dtype of the tensor.
-constexpr std::string_view kSame[] = {"relu",    "exp",  "log",   "sqrt", "tanh",  "sigmoid",
-                                      "sin",     "cos",  "abs",   "neg",  "clone", "contiguous",
-                                      "detach",  "cpu",  "square"};
+constexpr std::string_view kSame[] = {"relu", "exp", "log",   "sqrt",       "tanh",   "sigmoid", "sin",   "cos",
+                                      "abs",  "neg", "clone", "contiguous", "detach", "cpu",     "square"};
 struct Cast {
   std::string_view method;
   const char* dtype;
 };
-constexpr Cast kCasts[] = {{"float", "f32"}, {"double", "f64"}, {"long", "i64"},
-                           {"int", "i32"},   {"bool", "bool"},  {"bfloat16", "bf16"},
-                           {"half", "f16"},  {"short", "i16"},   {"char", "i8"}};
+constexpr Cast kCasts[] = {{"float", "f32"},     {"double", "f64"}, {"long", "i64"},  {"int", "i32"}, {"bool", "bool"},
+                           {"bfloat16", "bf16"}, {"half", "f16"},   {"short", "i16"}, {"char", "i8"}};
 // Decorators that leave a function its parameters and its result.
 constexpr std::string_view kTransparent[] = {"compile", "no_grad", "inference_mode", "enable_grad"};
 
@@ -50,10 +47,9 @@ const Keyword* keyword(const Call& call, std::string_view name) {
 
 // Torch makes it, and no keyword says more than dtype and what shapes do not depend on.
 bool has_plain_keywords(const Call& call) {
-  static constexpr std::string_view kPlain[] = {"dtype", "device", "requires_grad", "generator",
-                                         "memory_format", "pin_memory", "layout"};
-  return std::all_of(call.keywords.begin(), call.keywords.end(),
-                     [](const Keyword* k) { return has(kPlain, k->name); });
+  static constexpr std::string_view kPlain[] = {"dtype",         "device",     "requires_grad", "generator",
+                                                "memory_format", "pin_memory", "layout"};
+  return std::all_of(call.keywords.begin(), call.keywords.end(), [](const Keyword* k) { return has(kPlain, k->name); });
 }
 
 // ".data" of something is assigned.
@@ -73,9 +69,7 @@ std::vector<const Expr*> elements(const Expr* e) {
   return {};
 }
 
-bool is_sequence(const Expr* e) {
-  return e->kind == ExprKind::Tuple || e->kind == ExprKind::ListExpr;
-}
+bool is_sequence(const Expr* e) { return e->kind == ExprKind::Tuple || e->kind == ExprKind::ListExpr; }
 
 // The shape that two operands have together; Unknown ranks stay so.
 ShapeFact broadcast(const ShapeFact& a, const ShapeFact& b) {
@@ -90,12 +84,9 @@ ShapeFact broadcast(const ShapeFact& a, const ShapeFact& b) {
   };
   for (size_t i = 0; i < rank; ++i) {
     const Size left = size(a, i), right = size(b, i);
-    if (left.is_known && left.number != 1)
-      out.sizes.push_back(left);
-    else if (left.is_known || (right.is_known && right.number != 1))
-      out.sizes.push_back(right);
-    else
-      out.sizes.push_back(unknown_size());
+    if (left.is_known && left.number != 1) out.sizes.push_back(left);
+    else if (left.is_known || (right.is_known && right.number != 1)) out.sizes.push_back(right);
+    else out.sizes.push_back(unknown_size());
   }
   return out;
 }
@@ -125,8 +116,7 @@ void StaticShapes::collect(List<Stmt*> block) {
 const ShapeSignature& StaticShapes::signature(const FunctionDef* f) {
   const auto found = signatures_.find(f);
   if (found != signatures_.end()) return found->second;
-  return signatures_[f] =
-             read_signature(*f->args, f->returns, run_.source, names_, &run_.diagnostics);
+  return signatures_[f] = read_signature(*f->args, f->returns, run_.source, names_, &run_.diagnostics);
 }
 
 const Variable* StaticShapes::variable_of(const Expr* e) const {
@@ -143,12 +133,11 @@ std::optional<Callee> StaticShapes::callee(const Call* call) const {
   if (auto found = find_callee(v)) return found;
   if (const BindingSite* site = only_binding(v, BindingKind::Function); site && !v->in_class) {
     auto* f = as<FunctionDef>(site->statement);
-    const bool transparent =
-        std::all_of(f->decorator_list.begin(), f->decorator_list.end(), [this](const Expr* d) {
-          if (auto* made = try_as<const Call>(d)) d = made->func;
-          auto* attribute = try_as<const Attribute>(d);
-          return attribute && has(kTransparent, attribute->attr) && names_.is_torch(attribute->value);
-        });
+    const bool transparent = std::all_of(f->decorator_list.begin(), f->decorator_list.end(), [this](const Expr* d) {
+      if (auto* made = try_as<const Call>(d)) d = made->func;
+      auto* attribute = try_as<const Attribute>(d);
+      return attribute && has(kTransparent, attribute->attr) && names_.is_torch(attribute->value);
+    });
     if (transparent) return Callee{f, std::string(f->name), f->name_span, 0};
   }
   // model = Net(); model(x)
@@ -186,8 +175,7 @@ std::optional<std::vector<ShapeFact>> StaticShapes::arguments(const Call& call, 
     const size_t index = static_cast<size_t>(at - positional.begin());
     if (at != positional.end() && index >= callee.given && index - callee.given < call.args.size())
       fact = of(call.args[index - callee.given]);
-    else if (const Keyword* k = keyword(call, p.name))
-      fact = of(k->value);
+    else if (const Keyword* k = keyword(call, p.name)) fact = of(k->value);
     facts.push_back(std::move(fact));
   }
   return facts;
@@ -274,10 +262,8 @@ std::optional<int64_t> StaticShapes::integer(const Expr* e) const {
 // Of f(2, n) or f((2, n)). A single argument that is no literal may be a tuple itself.
 std::optional<std::vector<Size>> StaticShapes::sizes(const std::vector<const Expr*>& arguments) const {
   std::vector<const Expr*> items = arguments;
-  if (items.size() == 1 && is_sequence(items[0]))
-    items = elements(items[0]);
-  else if (items.size() == 1 && !integer(items[0]))
-    return std::nullopt;
+  if (items.size() == 1 && is_sequence(items[0])) items = elements(items[0]);
+  else if (items.size() == 1 && !integer(items[0])) return std::nullopt;
   std::vector<Size> out;
   for (const Expr* item : items) {
     if (is_starred(item)) return std::nullopt;
@@ -391,8 +377,7 @@ ShapeFact StaticShapes::reshaped(const ShapeFact& of, const std::vector<const Ex
     return fact;
   }
   if (method == "transpose" && at.size() == 2 && inside(at[0], rank) && inside(at[1], rank)) {
-    std::swap(fact.sizes[static_cast<size_t>(place(at[0], rank))],
-              fact.sizes[static_cast<size_t>(place(at[1], rank))]);
+    std::swap(fact.sizes[static_cast<size_t>(place(at[0], rank))], fact.sizes[static_cast<size_t>(place(at[1], rank))]);
     return fact;
   }
   if (method == "unsqueeze" && at.size() == 1 && inside(at[0], rank + 1)) {
@@ -417,15 +402,13 @@ ShapeFact StaticShapes::of_operator(const BinOp& node) {
     return out;
   }
   constexpr Operator kElementwise[] = {Operator::Add, Operator::Sub, Operator::Mult, Operator::Div};
-  if (std::find(std::begin(kElementwise), std::end(kElementwise), node.op) == std::end(kElementwise))
-    return {};
+  if (std::find(std::begin(kElementwise), std::end(kElementwise), node.op) == std::end(kElementwise)) return {};
   if (tensors) {
     ShapeFact out = broadcast(left, right);
     if (left.type == right.type && is_floating(left.type)) out.type = left.type;
     return out;
   }
-  const bool one = (left.kind == Kind::Tensor && is_number(right)) ||
-                   (right.kind == Kind::Tensor && is_number(left));
+  const bool one = (left.kind == Kind::Tensor && is_number(right)) || (right.kind == Kind::Tensor && is_number(left));
   if (!one) return {};
   ShapeFact out = left.kind == Kind::Tensor ? left : right;
   if (!is_floating(out.type)) out.type.clear();

@@ -34,8 +34,7 @@ class StaticShapes {
   ShapeFact of_torch_call(const Call& call, std::string_view function);
   ShapeFact of_method(const Call& call, const Attribute& method);
   ShapeFact of_operator(const BinOp& node);
-  ShapeFact reshaped(const ShapeFact& of, const std::vector<const Expr*>& arguments,
-                     std::string_view method);
+  ShapeFact reshaped(const ShapeFact& of, const std::vector<const Expr*>& arguments, std::string_view method);
   ShapeFact created(const Call& call, std::vector<const Expr*> sizes);
   void take_dtype(const Call& call, ShapeFact& fact) const;
   std::optional<int64_t> integer(const Expr* e) const;

@@ -69,16 +69,16 @@ void Emitter::begin_annotations(List<Stmt*> body, Span span) {
     b_.effect(Op::StoreCell, {cell_register(i), false}, {mark, true}, at(span));
     b_.reset(mark);
   }
-  Operand evaluator = make_function(*scope_.annotations, annotations_code(*scope_.annotations, annotated_, span),
-                                    nullptr, span, {});
+  Operand evaluator =
+      make_function(*scope_.annotations, annotations_code(*scope_.annotations, annotated_, span), nullptr, span, {});
   b_.effect(Op::KeepAnnotations, evaluator, at(span));
   b_.reset(mark);
 }
 
 // One that may be passed by was reached.
 void Emitter::note_annotation(const AnnAssign& node) {
-  const auto found = std::find_if(annotated_.begin(), annotated_.end(),
-                                  [&](const Annotated& a) { return a.statement == &node; });
+  const auto found =
+      std::find_if(annotated_.begin(), annotated_.end(), [&](const Annotated& a) { return a.statement == &node; });
   if (found == annotated_.end() || !found->may_be_passed_by) return;
   const InstructionSpan where = at(node.annotation);
   const Reg mark = b_.top();
@@ -103,8 +103,7 @@ void Emitter::annotate_at_once(const AnnAssign& node) {
   Operand value = {b_.allocate(), true};
   if (context_.postpones_annotations)
     b_.load_constant(value.reg, str_literal(expression_text(node.annotation, *context_.source)), where);
-  else
-    expr_to(node.annotation, value.reg);
+  else expr_to(node.annotation, value.reg);
   Operand map = load_binding({access, 0}, "__annotations__", {}, where);
   const Identifier name = as<const Name>(static_cast<const Expr*>(node.target))->id;
   Operand key = constant(str_literal(name), {}, where);

@@ -51,8 +51,7 @@ bool Emitter::assign_pairwise(const Expr* target, const Expr* value) {
   List<Expr*> targets = sequence_elements(target, is_pattern);
   List<Expr*> values = sequence_elements(value, is_display);
   constexpr size_t kMost = 8;
-  if (!is_pattern || !is_display || targets.size() != values.size() || targets.size() > kMost)
-    return false;
+  if (!is_pattern || !is_display || targets.size() != values.size() || targets.size() > kMost) return false;
   bool all_constant_into_variables = true;
   for (size_t i = 0; i < targets.size(); ++i) {
     bool is_starred = targets[i]->kind == ExprKind::Starred || values[i]->kind == ExprKind::Starred;
@@ -82,8 +81,7 @@ void Emitter::store(const Expr* target, Operand value) {
     case ExprKind::Attribute: {
       auto& node = *as<const Attribute>(target);
       Operand object = expr(node.value);
-      b_.effect(Op::StoreAttr, object, value, at(node.span),
-                b_.site(SiteKind::Attribute, node.attr));
+      b_.effect(Op::StoreAttr, object, value, at(node.span), b_.site(SiteKind::Attribute, node.attr));
       break;
     }
     case ExprKind::Subscript: {
@@ -93,39 +91,22 @@ void Emitter::store(const Expr* target, Operand value) {
       b_.effect(Op::StoreSubscr, object, key, value, at_item(node));
       break;
     }
-    case ExprKind::Tuple:
-      unpack(as<const Tuple>(target)->elts, value, target->span);
-      break;
-    case ExprKind::ListExpr:
-      unpack(as<const ListExpr>(target)->elts, value, target->span);
-      break;
-    default:
-      TSC_CHECK(false, "an expression that is no target");
+    case ExprKind::Tuple: unpack(as<const Tuple>(target)->elts, value, target->span); break;
+    case ExprKind::ListExpr: unpack(as<const ListExpr>(target)->elts, value, target->span); break;
+    default: TSC_CHECK(false, "an expression that is no target");
   }
   b_.reset(mark);
 }
 
-void Emitter::store_binding(Binding binding, Identifier name, Operand value,
-                            InstructionSpan where) {
+void Emitter::store_binding(Binding binding, Identifier name, Operand value, InstructionSpan where) {
   binding = at_top(binding, name);
   switch (binding.access) {
-    case Access::Local:
-      b_.move(local_register(binding.index), value, where);
-      break;
-    case Access::Cell:
-      b_.effect(Op::StoreCell, {cell_register(binding.index), false}, value, where);
-      break;
-    case Access::Free:
-      b_.unary(Op::StoreFree, binding.index, value, 0, where);
-      break;
-    case Access::Global:
-      b_.unary(Op::StoreGlobal, b_.site(SiteKind::Global, name), value, 0, where);
-      break;
-    case Access::Class:
-      b_.unary(Op::StoreName, b_.site(SiteKind::Name, name), value, 0, where);
-      break;
-    case Access::Unresolved:
-      TSC_CHECK(false, "unresolved name " + std::string(name));
+    case Access::Local: b_.move(local_register(binding.index), value, where); break;
+    case Access::Cell: b_.effect(Op::StoreCell, {cell_register(binding.index), false}, value, where); break;
+    case Access::Free: b_.unary(Op::StoreFree, binding.index, value, 0, where); break;
+    case Access::Global: b_.unary(Op::StoreGlobal, b_.site(SiteKind::Global, name), value, 0, where); break;
+    case Access::Class: b_.unary(Op::StoreName, b_.site(SiteKind::Name, name), value, 0, where); break;
+    case Access::Unresolved: TSC_CHECK(false, "unresolved name " + std::string(name));
   }
 }
 
@@ -136,20 +117,11 @@ void Emitter::delete_binding(Binding binding, Identifier name, InstructionSpan w
       b_.emit(Op::CheckBound, local_register(binding.index), b_.name(name), 0, where);
       b_.emit(Op::Clear, local_register(binding.index), 0, 0, where);
       break;
-    case Access::Cell:
-      b_.emit(Op::DeleteCell, cell_register(binding.index), b_.name(name), 0, where);
-      break;
-    case Access::Free:
-      b_.emit(Op::DeleteFree, binding.index, 0, 0, where);
-      break;
-    case Access::Global:
-      b_.emit(Op::DeleteGlobal, b_.site(SiteKind::Global, name), 0, 0, where);
-      break;
-    case Access::Class:
-      b_.emit(Op::DeleteName, b_.site(SiteKind::Name, name), 0, 0, where);
-      break;
-    case Access::Unresolved:
-      TSC_CHECK(false, "unresolved name " + std::string(name));
+    case Access::Cell: b_.emit(Op::DeleteCell, cell_register(binding.index), b_.name(name), 0, where); break;
+    case Access::Free: b_.emit(Op::DeleteFree, binding.index, 0, 0, where); break;
+    case Access::Global: b_.emit(Op::DeleteGlobal, b_.site(SiteKind::Global, name), 0, 0, where); break;
+    case Access::Class: b_.emit(Op::DeleteName, b_.site(SiteKind::Name, name), 0, 0, where); break;
+    case Access::Unresolved: TSC_CHECK(false, "unresolved name " + std::string(name));
   }
 }
 
@@ -177,8 +149,7 @@ void Emitter::unpack(List<Expr*> targets, Operand value, Span span) {
     b_.unary(Op::UnpackEx, first, value, static_cast<uint32_t>(star | after << 8), at(span));
   }
   for (size_t i = 0; i < targets.size(); ++i) {
-    const Expr* target =
-        i == star ? as<const Starred>(static_cast<const Expr*>(targets[i]))->value : targets[i];
+    const Expr* target = i == star ? as<const Starred>(static_cast<const Expr*>(targets[i]))->value : targets[i];
     store(target, {first + static_cast<Reg>(i), true});
   }
 }
@@ -208,11 +179,9 @@ void Emitter::emit_aug_assign(const AugAssign& node) {
     Operand object = stable(attribute->value, {node.value});
     Reg value = b_.allocate();
     InstructionSpan place = at(attribute->span);
-    b_.unary(Op::LoadAttr, value, object.kept(), b_.site(SiteKind::Attribute, attribute->attr),
-             place);
+    b_.unary(Op::LoadAttr, value, object.kept(), b_.site(SiteKind::Attribute, attribute->attr), place);
     inplace(node.op, value, {value, true}, node.value, where);
-    b_.effect(Op::StoreAttr, object, {value, true}, place,
-              b_.site(SiteKind::Attribute, attribute->attr));
+    b_.effect(Op::StoreAttr, object, {value, true}, place, b_.site(SiteKind::Attribute, attribute->attr));
   } else {
     auto& item = *as<const Subscript>(static_cast<const Expr*>(node.target));
     Operand object = stable(item.value, {item.slice, node.value});
@@ -228,10 +197,8 @@ void Emitter::emit_aug_assign(const AugAssign& node) {
 void Emitter::emit_ann_assign(const AnnAssign& node) {
   Reg mark = b_.top();
   if (node.value) {
-    if (auto variable = variable_register(node.target))
-      expr_to(node.value, *variable);
-    else
-      store(node.target, expr(node.value));
+    if (auto variable = variable_register(node.target)) expr_to(node.value, *variable);
+    else store(node.target, expr(node.value));
     b_.reset(mark);
   }
   const CodeKind kind = b_.code().kind;

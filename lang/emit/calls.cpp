@@ -53,8 +53,7 @@ Operand Emitter::emit_method_call(const Call& node, const Attribute& function, W
   Operand object = expr(function.value);
   b_.reset(base);
   b_.allocate(2);
-  b_.unary(Op::LoadMethod, base, object, b_.site(SiteKind::Method, function.attr),
-           at(function.span));
+  b_.unary(Op::LoadMethod, base, object, b_.site(SiteKind::Method, function.attr), at(function.span));
   argument_values(node.args, node.keywords);
   Reg to = destination(want, base);
   if (node.keywords.empty()) {
@@ -68,9 +67,8 @@ Operand Emitter::emit_method_call(const Call& node, const Attribute& function, W
 // super() is super(__class__, first parameter), spelled out.
 bool Emitter::emit_super(const Call& node, Want want, Operand& out) {
   auto* function = try_as<const Name>(node.func);
-  bool is_super = function && function->id == "super" && node.args.empty() &&
-                  node.keywords.empty() && function->binding.access == Access::Global &&
-                  scope_.parameter_count > 0;
+  bool is_super = function && function->id == "super" && node.args.empty() && node.keywords.empty() &&
+                  function->binding.access == Access::Global && scope_.parameter_count > 0;
   if (!is_super) return false;
   uint32_t free = 0;
   while (free < scope_.frees.size() && scope_.frees[free].name != "__class__") ++free;
@@ -95,8 +93,7 @@ Operand Emitter::emit_call_ex(const Call& node, Want want) {
   positional_tuple(node.args, node.span);
   if (!node.keywords.empty()) keyword_dict(node.keywords, base, node.span);
   Reg to = destination(want, base);
-  b_.emit(Op::CallEx, to, base, node.keywords.empty() ? 0 : 1,
-          at(node.span));
+  b_.emit(Op::CallEx, to, base, node.keywords.empty() ? 0 : 1, at(node.span));
   return result(want, to);
 }
 

@@ -58,8 +58,7 @@ uint32_t CodeBuilder::index_in(size_t index, const char* what) const {
 uint32_t CodeBuilder::constant(Literal literal) {
   std::string key;
   append_key(key, literal);
-  auto [found, added] =
-      constant_index_.emplace(key, static_cast<uint32_t>(code_->constants.size()));
+  auto [found, added] = constant_index_.emplace(key, static_cast<uint32_t>(code_->constants.size()));
   if (added) code_->constants.push_back(std::move(literal));
   return found->second;
 }
@@ -102,8 +101,7 @@ uint32_t CodeBuilder::nested(CodeRef code) {
   return index;
 }
 
-void CodeBuilder::emit(Op op, uint32_t a, uint32_t b, uint32_t c, InstructionSpan where,
-                       uint32_t mode) {
+void CodeBuilder::emit(Op op, uint32_t a, uint32_t b, uint32_t c, InstructionSpan where, uint32_t mode) {
   if (pc() >= kMaxInstructions) throw CodeLimit{"instructions"};
   code_->instructions.push_back({op, static_cast<uint8_t>(mode << 3), u16(a), u16(b), u16(c)});
   code_->spans.push_back(where);
@@ -123,8 +121,7 @@ void CodeBuilder::load_constant(Reg to, Literal literal, InstructionSpan where) 
   emit(Op::LoadConst, to, index & 0xFFFF, index >> 16, where);
 }
 
-void CodeBuilder::unary(Op op, Reg to, Operand value, uint32_t c, InstructionSpan where,
-                        uint32_t mode) {
+void CodeBuilder::unary(Op op, Reg to, Operand value, uint32_t c, InstructionSpan where, uint32_t mode) {
   emit(op, to, value.reg, c, where, mode);
   // `to` may be an index, and an Out operand writes several registers.
   OperandKind kind = op_info(op).a;
@@ -135,8 +132,7 @@ void CodeBuilder::unary(Op op, Reg to, Operand value, uint32_t c, InstructionSpa
   if (!is_overwritten) code_->instructions.back().flags |= release(value, kReleaseB, {});
 }
 
-void CodeBuilder::binary(Op op, Reg to, Operand left, Operand right, InstructionSpan where,
-                         uint32_t mode) {
+void CodeBuilder::binary(Op op, Reg to, Operand left, Operand right, InstructionSpan where, uint32_t mode) {
   emit(op, to, left.reg, right.reg, where, mode);
   code_->instructions.back().flags |= release(left, kReleaseB, to) | release(right, kReleaseC, to);
 }
@@ -148,16 +144,14 @@ void CodeBuilder::effect(Op op, Operand a, uint32_t b, uint32_t c, InstructionSp
   code_->instructions.back().flags |= release(a, kReleaseA, {});
 }
 
-void CodeBuilder::effect(Op op, Operand a, Operand b, InstructionSpan where, uint32_t c,
-                         uint32_t mode) {
+void CodeBuilder::effect(Op op, Operand a, Operand b, InstructionSpan where, uint32_t c, uint32_t mode) {
   emit(op, a.reg, b.reg, c, where, mode);
   code_->instructions.back().flags |= release(a, kReleaseA, {}) | release(b, kReleaseB, {});
 }
 
 void CodeBuilder::effect(Op op, Operand a, Operand b, Operand c, InstructionSpan where) {
   emit(op, a.reg, b.reg, c.reg, where);
-  code_->instructions.back().flags |=
-      release(a, kReleaseA, {}) | release(b, kReleaseB, {}) | release(c, kReleaseC, {});
+  code_->instructions.back().flags |= release(a, kReleaseA, {}) | release(b, kReleaseB, {}) | release(c, kReleaseC, {});
 }
 
 JumpLabel CodeBuilder::make_label() {
@@ -182,8 +176,8 @@ void CodeBuilder::jump_if(Op op, Operand condition, JumpLabel target, Instructio
   effect(op, condition, 0, 0, where);
 }
 
-void CodeBuilder::jump_compare(Op op, Operand left, Operand right, bool right_is_constant,
-                               bool sense, JumpLabel target, InstructionSpan where) {
+void CodeBuilder::jump_compare(Op op, Operand left, Operand right, bool right_is_constant, bool sense, JumpLabel target,
+                               InstructionSpan where) {
   fixups_.push_back({pc(), target.id});
   emit(op, left.reg, right.reg, 0, where, sense);
   uint8_t flags = release(left, kReleaseA, {});
@@ -196,8 +190,7 @@ void CodeBuilder::for_iter(Reg to, Reg iterator, JumpLabel exhausted, Instructio
   emit(Op::ForIter, to, iterator, 0, where);
 }
 
-size_t CodeBuilder::open_range(JumpLabel handler, Reg exception, Reg temporaries,
-                               bool is_cleanup) {
+size_t CodeBuilder::open_range(JumpLabel handler, Reg exception, Reg temporaries, bool is_cleanup) {
   ranges_.push_back({handler, exception, temporaries, true, pc(), {}, is_cleanup});
   return ranges_.size() - 1;
 }
@@ -254,8 +247,8 @@ bool CodeBuilder::patch_jumps() {
 std::shared_ptr<CodeObject> CodeBuilder::finish() {
   if (!patch_jumps()) return nullptr;
   for (const PendingEntry& entry : entries_) {
-    code_->exceptions.push_back({entry.begin, entry.end, labels_[entry.label], u16(entry.exception),
-                                 u16(entry.temporaries), entry.is_cleanup});
+    code_->exceptions.push_back(
+        {entry.begin, entry.end, labels_[entry.label], u16(entry.exception), u16(entry.temporaries), entry.is_cleanup});
   }
   optimize(*code_);
   return code_;

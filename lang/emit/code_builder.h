@@ -69,8 +69,7 @@ class CodeBuilder {
   // Instructions whose a is a source.
   void effect(Op op, Operand a, InstructionSpan where);
   void effect(Op op, Operand a, uint32_t b, uint32_t c, InstructionSpan where);
-  void effect(Op op, Operand a, Operand b, InstructionSpan where, uint32_t c = 0,
-              uint32_t mode = 0);
+  void effect(Op op, Operand a, Operand b, InstructionSpan where, uint32_t c = 0, uint32_t mode = 0);
   void effect(Op op, Operand a, Operand b, Operand c, InstructionSpan where);
 
   // ---- labels and jumps
@@ -80,8 +79,8 @@ class CodeBuilder {
   void jump_back(JumpLabel target, InstructionSpan where);
   void jump_if(Op op, Operand condition, JumpLabel target, InstructionSpan where);
   // JumpLt.. (right is a register) or JumpLtK.. (right is a constant index).
-  void jump_compare(Op op, Operand left, Operand right, bool right_is_constant, bool sense,
-                    JumpLabel target, InstructionSpan where);
+  void jump_compare(Op op, Operand left, Operand right, bool right_is_constant, bool sense, JumpLabel target,
+                    InstructionSpan where);
   void for_iter(Reg to, Reg iterator, JumpLabel exhausted, InstructionSpan where);
 
   // ---- protected ranges. An entry covers what was emitted between open and close, except while

@@ -8,8 +8,7 @@ namespace tsc::lang {
 namespace {
 
 void report_limit(const CodeLimit& limit, Span span, Diagnostics& diagnostics) {
-  diagnostics
-      .error(Code::CodeTooLarge, span, "too many " + limit.what + " in one function or module")
+  diagnostics.error(Code::CodeTooLarge, span, "too many " + limit.what + " in one function or module")
       .help("move a part of it into a function of its own");
 }
 
@@ -20,8 +19,7 @@ CodeRef emit_with_context(const Module& module, const EmitContext& context, bool
       Emitter emitter(context, *module.scope, CodeKind::Module, long_jumps);
       emitter.set_signature(module.span);
       if (is_expression) {
-        emitter.emit_expression_body(
-            as<const ExprStmt>(static_cast<const Stmt*>(module.body[0]))->value);
+        emitter.emit_expression_body(as<const ExprStmt>(static_cast<const Stmt*>(module.body[0]))->value);
       } else {
         emitter.emit_module_body(module);
       }
@@ -34,8 +32,8 @@ CodeRef emit_with_context(const Module& module, const EmitContext& context, bool
   return nullptr;
 }
 
-EmitContext make_context(const Module& module, std::shared_ptr<const Source> source,
-                         const CompileOptions& options, Diagnostics& diagnostics) {
+EmitContext make_context(const Module& module, std::shared_ptr<const Source> source, const CompileOptions& options,
+                         Diagnostics& diagnostics) {
   EmitContext context;
   context.has_walrus = source->text().find(":=") != std::string_view::npos;
   context.source = std::move(source);
@@ -50,11 +48,9 @@ EmitContext make_context(const Module& module, std::shared_ptr<const Source> sou
   return context;
 }
 
-CompileResult compile(std::shared_ptr<const Source> source, const CompileOptions& options,
-                      bool is_expression) {
+CompileResult compile(std::shared_ptr<const Source> source, const CompileOptions& options, bool is_expression) {
   Arena arena;
-  ParseResult parsed =
-      is_expression ? parse_expression(*source, arena) : parse_module(*source, arena);
+  ParseResult parsed = is_expression ? parse_expression(*source, arena) : parse_module(*source, arena);
   CompileResult result;
   result.diagnostics = std::move(parsed.diagnostics);
   result.is_incomplete = parsed.is_incomplete;
@@ -78,8 +74,8 @@ CompileResult compile_expression(std::shared_ptr<const Source> source, const Com
   return compile(std::move(source), options, true);
 }
 
-CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source,
-                    const CompileOptions& options, Diagnostics& diagnostics) {
+CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source, const CompileOptions& options,
+                    Diagnostics& diagnostics) {
   EmitContext context = make_context(module, std::move(source), options, diagnostics);
   return emit_with_context(module, context, false, diagnostics);
 }

@@ -31,14 +31,13 @@ struct CompileResult {
   bool is_incomplete = false;
 };
 
-CompileResult compile_module(std::shared_ptr<const Source> source,
-                             const CompileOptions& options = {});
+CompileResult compile_module(std::shared_ptr<const Source> source, const CompileOptions& options = {});
 
 // One expression; the code returns its value. Names are read as at module level.
 CompileResult compile_expression(std::shared_ptr<const Source> source, const CompileOptions& options = {});
 
 // The last stage alone; `resolution` is that of `module`. Null when a limit was exceeded.
-CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source,
-                    const CompileOptions& options, Diagnostics& diagnostics);
+CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source, const CompileOptions& options,
+                    Diagnostics& diagnostics);
 
 }  // namespace tsc::lang

@@ -10,20 +10,14 @@ std::optional<bool> known_truth(const Expr* test) {
   if (!literal) return std::nullopt;
   switch (literal->kind) {
     case LiteralKind::None:
-    case LiteralKind::False:
-      return false;
-    case LiteralKind::Int:
-      return literal->integer != 0;
+    case LiteralKind::False: return false;
+    case LiteralKind::Int: return literal->integer != 0;
     case LiteralKind::Float:
-    case LiteralKind::Imaginary:
-      return literal->real != 0;
+    case LiteralKind::Imaginary: return literal->real != 0;
     case LiteralKind::Str:
-    case LiteralKind::Bytes:
-      return !literal->text.empty();
-    case LiteralKind::Tuple:
-      return !literal->items.empty();
-    default:
-      return true;
+    case LiteralKind::Bytes: return !literal->text.empty();
+    case LiteralKind::Tuple: return !literal->items.empty();
+    default: return true;
   }
 }
 
@@ -40,8 +34,7 @@ void Emitter::jump_if(const Expr* test, bool sense, JumpLabel target) {
     return;
   }
   Reg mark = b_.top();
-  if (auto* inverted = try_as<const UnaryOp>(test);
-      inverted && inverted->op == UnaryOperator::Not) {
+  if (auto* inverted = try_as<const UnaryOp>(test); inverted && inverted->op == UnaryOperator::Not) {
     jump_if(inverted->operand, !sense, target);
   } else if (auto* both = try_as<const BoolOp>(test)) {
     jump_if_bool_op(*both, sense, target);
@@ -79,26 +72,22 @@ void Emitter::jump_if_pair(CompareOperator op, const Expr* right, Operand left, 
   const CompareOps& ops = compare_ops(op);
   if (ops.jump != Op::Nop && !b_.long_jumps()) {
     if (right_constant) {
-      b_.jump_compare(ops.jump_constant, left, {*right_constant, false}, true, sense, target,
-                      where);
+      b_.jump_compare(ops.jump_constant, left, {*right_constant, false}, true, sense, target, where);
     } else {
       b_.jump_compare(ops.jump, left, right_value, false, sense, target, where);
     }
     return;
   }
   Reg to = b_.allocate();
-  if (right_constant)
-    b_.unary(ops.value_constant, to, left, *right_constant, where);
-  else
-    b_.binary(ops.value, to, left, right_value, where);
+  if (right_constant) b_.unary(ops.value_constant, to, left, *right_constant, where);
+  else b_.binary(ops.value, to, left, right_value, where);
   b_.jump_if(sense ? Op::JumpIfTrue : Op::JumpIfFalse, {to, true}, target, where);
 }
 
 void Emitter::jump_if_compare(const Compare& node, bool sense, JumpLabel target) {
   Reg mark = b_.top();
   size_t count = node.ops.size();
-  Operand left =
-      count == 1 ? stable(node.left, {node.comparators[0]}) : Operand{expr_next(node.left), true};
+  Operand left = count == 1 ? stable(node.left, {node.comparators[0]}) : Operand{expr_next(node.left), true};
   // A chain whose middle value is a temporary has to empty it also where the chain ends early.
   JumpLabel ended = b_.make_label();
   for (size_t i = 0; i < count; ++i) {
@@ -107,14 +96,10 @@ void Emitter::jump_if_compare(const Compare& node, bool sense, JumpLabel target)
     std::optional<uint32_t> index;
     Operand value;
     bool needs_value =
-        !(is_last && is_none(right) &&
-          (node.ops[i] == CompareOperator::Is || node.ops[i] == CompareOperator::IsNot));
-    if (is_last && compare_ops(node.ops[i]).value_constant != Op::Nop)
-      index = number_constant(right);
-    if (!is_last)
-      value = {expr_next(right), true};
-    else if (!index && needs_value)
-      value = expr(right);
+        !(is_last && is_none(right) && (node.ops[i] == CompareOperator::Is || node.ops[i] == CompareOperator::IsNot));
+    if (is_last && compare_ops(node.ops[i]).value_constant != Op::Nop) index = number_constant(right);
+    if (!is_last) value = {expr_next(right), true};
+    else if (!index && needs_value) value = expr(right);
     const Expr* none_operand = is_last ? right : nullptr;
     if (is_last) {
       jump_if_pair(node.ops[i], none_operand, left, value, index, sense, target, at(&node));
@@ -176,8 +161,7 @@ Operand Emitter::emit_bool_op(const BoolOp& node, Want want) {
   return {*want, false};
 }
 
-void Emitter::compare_into(Reg to, CompareOperator op, Operand left, const Expr* right,
-                           InstructionSpan where) {
+void Emitter::compare_into(Reg to, CompareOperator op, Operand left, const Expr* right, InstructionSpan where) {
   const CompareOps& ops = compare_ops(op);
   if (ops.value_constant != Op::Nop) {
     if (auto index = number_constant(right)) {
@@ -197,10 +181,8 @@ Operand Emitter::emit_compare(const Compare& node, Want want) {
     if (ops.value_constant != Op::Nop) index = number_constant(node.comparators[0]);
     Operand right = index ? Operand{} : expr(node.comparators[0]);
     Reg to = destination(want, mark);
-    if (index)
-      b_.unary(ops.value_constant, to, left, *index, at(&node));
-    else
-      b_.binary(ops.value, to, left, right, at(&node));
+    if (index) b_.unary(ops.value_constant, to, left, *index, at(&node));
+    else b_.binary(ops.value, to, left, right, at(&node));
     return result(want, to);
   }
   Reg value = b_.allocate();

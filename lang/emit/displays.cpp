@@ -42,10 +42,8 @@ Operand Emitter::emit_sequence(List<Expr*> elts, Op build, Span span, Want want)
   }
   Operand list = emit_starred_list(elts, span);
   Reg to = destination(want, mark);
-  if (build == Op::BuildTuple)
-    b_.unary(Op::ListToTuple, to, list, 0, at(span));
-  else
-    b_.move(to, list, at(span));
+  if (build == Op::BuildTuple) b_.unary(Op::ListToTuple, to, list, 0, at(span));
+  else b_.move(to, list, at(span));
   return result(want, to);
 }
 
@@ -147,17 +145,10 @@ Operand Emitter::emit_formatted_value(const FormattedValue& node, Want want) {
   constexpr uint32_t kHasSpec = 4;
   uint32_t mode = 0;
   switch (node.conversion) {
-    case 's':
-      mode = 1;
-      break;
-    case 'r':
-      mode = 2;
-      break;
-    case 'a':
-      mode = 3;
-      break;
-    default:
-      break;
+    case 's': mode = 1; break;
+    case 'r': mode = 2; break;
+    case 'a': mode = 3; break;
+    default: break;
   }
   Reg mark = b_.top();
   Operand value = stable(node.value, {node.format_spec});
@@ -197,8 +188,7 @@ Operand Emitter::emit_comprehension(const ComprehensionParts& parts, Want want) 
   return result(want, to);
 }
 
-void Emitter::comprehension_loops(const ComprehensionParts& parts, size_t depth,
-                                  Operand collection) {
+void Emitter::comprehension_loops(const ComprehensionParts& parts, size_t depth, Operand collection) {
   if (depth == parts.generators.size()) return comprehension_element(parts, collection);
   const Comprehension& loop = *parts.generators[depth];
   Reg mark = b_.top();
@@ -228,12 +218,8 @@ void Emitter::comprehension_element(const ComprehensionParts& parts, Operand col
   Reg mark = b_.top();
   InstructionSpan where = at(parts.element);
   switch (parts.kind) {
-    case ExprKind::ListComp:
-      b_.effect(Op::ListAppend, collection, expr(parts.element), where);
-      break;
-    case ExprKind::SetComp:
-      b_.effect(Op::SetAdd, collection, expr(parts.element), where);
-      break;
+    case ExprKind::ListComp: b_.effect(Op::ListAppend, collection, expr(parts.element), where); break;
+    case ExprKind::SetComp: b_.effect(Op::SetAdd, collection, expr(parts.element), where); break;
     case ExprKind::DictComp: {
       Operand key = stable(parts.element, {parts.value});
       Operand value = expr(parts.value);
@@ -252,8 +238,7 @@ void Emitter::comprehension_element(const ComprehensionParts& parts, Operand col
 
 void Emitter::emit_generator_expression(const GeneratorExp& node) {
   prologue();
-  comprehension_loops({node.kind, node.elt, nullptr, node.generators, node.scope, node.span}, 0,
-                      {});
+  comprehension_loops({node.kind, node.elt, nullptr, node.generators, node.scope, node.span}, 0, {});
   b_.emit(Op::ReturnNone, 0, 0, 0, at(&node));
 }
 

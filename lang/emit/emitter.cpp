@@ -29,9 +29,7 @@ void Emitter::set_signature(Span span) {
   b_.code().first_line = context_.source->line_of(span.begin);
 }
 
-Reg Emitter::cell_register(uint32_t cell) const {
-  return static_cast<Reg>(scope_.locals.size()) + cell;
-}
+Reg Emitter::cell_register(uint32_t cell) const { return static_cast<Reg>(scope_.locals.size()) + cell; }
 
 // Puts the variables that inner functions share into cells.
 void Emitter::prologue() {
@@ -61,8 +59,7 @@ void Emitter::emit_module_body(const Module& module) {
     interactive_result_ = module.body.back();
   }
   statements(module.body);
-  b_.emit(Op::ReturnNone, 0, 0, 0,
-          at(module.body.empty() ? module.span : module.body.back()->span));
+  b_.emit(Op::ReturnNone, 0, 0, 0, at(module.body.empty() ? module.span : module.body.back()->span));
 }
 
 void Emitter::emit_expression_body(const Expr* value) {

@@ -102,8 +102,8 @@ class Emitter {
   // A global that the code of exec reads and writes in its own namespace, unless the text declares it global.
   Binding at_top(Binding binding, Identifier name) {
     const CodeKind kind = b_.code().kind;
-    const bool at_top = kind == CodeKind::Module ||
-                        (kind == CodeKind::Annotations && scope_.parent->kind == ScopeKind::Module);
+    const bool at_top =
+        kind == CodeKind::Module || (kind == CodeKind::Annotations && scope_.parent->kind == ScopeKind::Module);
     const bool own = context_.options.own_names && at_top && binding.access == Access::Global &&
                      std::find(declared_at_top_.begin(), declared_at_top_.end(), name) == declared_at_top_.end();
     return own ? Binding{Access::Class, 0} : binding;
@@ -123,15 +123,13 @@ class Emitter {
   void jump_if(const Expr* test, bool sense, JumpLabel target);
   void jump_if_compare(const Compare& node, bool sense, JumpLabel target);
   void jump_if_pair(CompareOperator op, const Expr* right, Operand left, Operand right_value,
-                    std::optional<uint32_t> right_constant, bool sense, JumpLabel target,
-                    InstructionSpan where);
+                    std::optional<uint32_t> right_constant, bool sense, JumpLabel target, InstructionSpan where);
   void jump_if_bool_op(const BoolOp& node, bool sense, JumpLabel target);
   Operand emit_bool_op(const BoolOp& node, Want want);
   void bool_operand(const Expr* e, Reg value, bool sense, JumpLabel target);
   void bool_value(const Expr* e, Reg value, JumpLabel end);
   Operand emit_compare(const Compare& node, Want want);
-  void compare_into(Reg to, CompareOperator op, Operand left, const Expr* right,
-                    InstructionSpan where);
+  void compare_into(Reg to, CompareOperator op, Operand left, const Expr* right, InstructionSpan where);
 
   // ---- displays (displays.cpp)
   Operand emit_sequence(List<Expr*> elts, Op build, Span span, Want want);
@@ -177,8 +175,7 @@ class Emitter {
   void class_head(const ClassDef& node, CodeRef body, Reg base);
   void apply_decorators(List<Expr*> decorators, Reg first, Reg value);
   using EmitBody = std::function<void(Emitter&)>;
-  CodeRef nested_code(const Scope& scope, CodeKind kind, Span span, const Arguments* args,
-                      const EmitBody& body) const;
+  CodeRef nested_code(const Scope& scope, CodeKind kind, Span span, const Arguments* args, const EmitBody& body) const;
 
   // ---- annotations (annotations.cpp)
   CodeRef annotations_code(const Scope& scope, const std::vector<Annotated>& annotations, Span span) const;
@@ -215,8 +212,7 @@ class Emitter {
   void emit_break(Span span);
   void emit_continue(Span span);
   // Places the loop's head, takes the next item and stores it into the target.
-  void for_step(const Expr* target, Reg iterator, JumpLabel head, JumpLabel exhausted,
-                InstructionSpan where);
+  void for_step(const Expr* target, Reg iterator, JumpLabel head, JumpLabel exhausted, InstructionSpan where);
 
   // ---- assignments (assignments.cpp)
   void emit_assign(const Assign& node);
@@ -235,8 +231,7 @@ class Emitter {
   void emit_try(const Try& node);
   void emit_try_except(const Try& node);
   void emit_handlers(const Try& node, Reg exception, JumpLabel end);
-  void emit_handler(const ExceptHandler& handler, Reg exception, Reg previous, int range,
-                    JumpLabel end);
+  void emit_handler(const ExceptHandler& handler, Reg exception, Reg previous, int range, JumpLabel end);
   void emit_handler_body(const ExceptHandler& handler);
   void emit_star_handlers(const Try& node, Reg exception, JumpLabel end);
   void emit_star_handler(const ExceptHandler& handler, Reg rest, Reg raised);

@@ -27,18 +27,13 @@ void Emitter::leave_block(const ControlBlock& block, Span span) {
     case ControlBlock::Kind::Loop:
       if (block.iterator) b_.emit(Op::Clear, *block.iterator, 0, 0, at(span));
       break;
-    case ControlBlock::Kind::Protected:
-      break;
-    case ControlBlock::Kind::Finally:
-      statements(block.finalbody);
-      break;
+    case ControlBlock::Kind::Protected: break;
+    case ControlBlock::Kind::Finally: statements(block.finalbody); break;
     case ControlBlock::Kind::Handler:
       b_.effect(Op::PopHandled, {block.previous_handled, true}, at(span));
       b_.emit(Op::Clear, block.exception, 0, 0, at(span));
       break;
-    case ControlBlock::Kind::HandlerName:
-      forget_handler_name(*block.handler);
-      break;
+    case ControlBlock::Kind::HandlerName: forget_handler_name(*block.handler); break;
     case ControlBlock::Kind::With: {
       // __exit__ moves above a pending return value: its window has to be the topmost.
       Reg call = b_.allocate(5);
@@ -58,10 +53,8 @@ void Emitter::restore_and_reraise(Reg exception, Reg previous, Span span) {
 }
 
 void Emitter::emit_try(const Try& node) {
-  if (!node.finalbody.empty())
-    emit_finally(node);
-  else
-    emit_try_except(node);
+  if (!node.finalbody.empty()) emit_finally(node);
+  else emit_try_except(node);
 }
 
 void Emitter::emit_finally(const Try& node) {
@@ -73,10 +66,8 @@ void Emitter::emit_finally(const Try& node) {
   block.range = static_cast<int>(range);
   block.finalbody = node.finalbody;
   blocks_.push_back(block);
-  if (node.handlers.empty())
-    statements(node.body);
-  else
-    emit_try_except(node);
+  if (node.handlers.empty()) statements(node.body);
+  else emit_try_except(node);
   blocks_.pop_back();
   b_.close_range(range);
   statements(node.finalbody);
@@ -120,10 +111,8 @@ void Emitter::emit_try_except(const Try& node) {
   statements(node.orelse);
   b_.jump(end, at(node.handlers[0]->span));
   b_.place(on_exception);
-  if (node.is_star)
-    emit_star_handlers(node, exception, end);
-  else
-    emit_handlers(node, exception, end);
+  if (node.is_star) emit_star_handlers(node, exception, end);
+  else emit_handlers(node, exception, end);
   b_.place(end);
   b_.reset(mark);
 }
@@ -153,8 +142,7 @@ void Emitter::emit_handlers(const Try& node, Reg exception, JumpLabel end) {
   b_.reset(second);
 }
 
-void Emitter::emit_handler(const ExceptHandler& handler, Reg exception, Reg previous, int range,
-                           JumpLabel end) {
+void Emitter::emit_handler(const ExceptHandler& handler, Reg exception, Reg previous, int range, JumpLabel end) {
   Reg mark = b_.top();
   JumpLabel next = b_.make_label();
   InstructionSpan where = at(handler.type ? handler.type->span : handler.span);
@@ -166,10 +154,8 @@ void Emitter::emit_handler(const ExceptHandler& handler, Reg exception, Reg prev
     b_.jump_if(Op::JumpIfFalse, {matches, true}, next, where);
     b_.reset(mark);
   }
-  if (handler.name.empty())
-    b_.emit(Op::Clear, exception, 0, 0, where);
-  else
-    store_binding(handler.binding, handler.name, {exception, true}, at(handler.name_span));
+  if (handler.name.empty()) b_.emit(Op::Clear, exception, 0, 0, where);
+  else store_binding(handler.binding, handler.name, {exception, true}, at(handler.name_span));
   emit_handler_body(handler);
   b_.pause_range(static_cast<size_t>(range));
   if (!handler.name.empty()) forget_handler_name(handler);
@@ -241,10 +227,8 @@ void Emitter::emit_star_handler(const ExceptHandler& handler, Reg rest, Reg rais
   Reg match = b_.allocate();
   b_.binary(Op::MatchGroup, match, {rest, false}, type, where);
   b_.jump_if(Op::JumpIfNone, {match, false}, next, where);
-  if (handler.name.empty())
-    b_.emit(Op::Clear, match, 0, 0, where);
-  else
-    store_binding(handler.binding, handler.name, {match, true}, at(handler.name_span));
+  if (handler.name.empty()) b_.emit(Op::Clear, match, 0, 0, where);
+  else store_binding(handler.binding, handler.name, {match, true}, at(handler.name_span));
   b_.reset(mark);
   emit_star_body(handler, raised);
   b_.place(next);
@@ -306,10 +290,8 @@ void Emitter::emit_with(List<WithItem*> items, List<Stmt*> body, Span span) {
   block.exit_pair = exit_pair;
   block.span = place;
   blocks_.push_back(block);
-  if (item.optional_vars)
-    store(item.optional_vars, {entered, true});
-  else
-    b_.emit(Op::Clear, entered, 0, 0, at(place));
+  if (item.optional_vars) store(item.optional_vars, {entered, true});
+  else b_.emit(Op::Clear, entered, 0, 0, at(place));
   b_.reset(entered);
   emit_with(items.subspan(1), body, span);
   blocks_.pop_back();

@@ -27,8 +27,7 @@ void Emitter::emit_explained_assert(const Assert& node) {
   if (comparison) {
     right = expr_next(comparison->comparators[0]);
     truth = b_.allocate();
-    b_.binary(compare_ops(comparison->ops[0]).value, truth, {left, false}, {right, false},
-              at(comparison));
+    b_.binary(compare_ops(comparison->ops[0]).value, truth, {left, false}, {right, false}, at(comparison));
   }
   b_.jump_if(Op::JumpIfTrue, {truth, comparison != nullptr}, holds, at(node.test));
   explain_assert(node, left, right);
@@ -49,9 +48,7 @@ void Emitter::explain_assert(const Assert& node, Reg left, Reg right) {
   const auto show = [&](Operand value, uint32_t mode) {
     b_.unary(Op::FormatValue, b_.allocate(), value, 0, where, mode);
   };
-  const auto text = [&](std::string_view literal) {
-    constant(str_literal(literal), b_.allocate(), where);
-  };
+  const auto text = [&](std::string_view literal) { constant(str_literal(literal), b_.allocate(), where); };
   if (node.msg) {
     const Reg message = expr_next(node.msg);
     b_.unary(Op::FormatValue, message, {message, false}, 0, where, kStr);

@@ -22,18 +22,15 @@ Operand Emitter::expr(const Expr* e, Want want) {
     case ExprKind::Set: return emit_set(*as<const Set>(e), want);
     case ExprKind::ListComp: {
       auto& node = *as<const ListComp>(e);
-      return emit_comprehension({e->kind, node.elt, nullptr, node.generators, node.scope, e->span},
-                                want);
+      return emit_comprehension({e->kind, node.elt, nullptr, node.generators, node.scope, e->span}, want);
     }
     case ExprKind::SetComp: {
       auto& node = *as<const SetComp>(e);
-      return emit_comprehension({e->kind, node.elt, nullptr, node.generators, node.scope, e->span},
-                                want);
+      return emit_comprehension({e->kind, node.elt, nullptr, node.generators, node.scope, e->span}, want);
     }
     case ExprKind::DictComp: {
       auto& node = *as<const DictComp>(e);
-      return emit_comprehension(
-          {e->kind, node.key, node.value, node.generators, node.scope, e->span}, want);
+      return emit_comprehension({e->kind, node.key, node.value, node.generators, node.scope, e->span}, want);
     }
     case ExprKind::GeneratorExp: return emit_generator_call(*as<const GeneratorExp>(e), want);
     case ExprKind::Yield: return emit_yield(*as<const Yield>(e), want);
@@ -45,14 +42,11 @@ Operand Emitter::expr(const Expr* e, Want want) {
     case ExprKind::Attribute: return emit_attribute(*as<const Attribute>(e), want);
     case ExprKind::Subscript: return emit_subscript(*as<const Subscript>(e), want);
     case ExprKind::Name: return emit_name(*as<const Name>(e), want);
-    case ExprKind::ListExpr:
-      return emit_sequence(as<const ListExpr>(e)->elts, Op::BuildList, e->span, want);
-    case ExprKind::Tuple:
-      return emit_sequence(as<const Tuple>(e)->elts, Op::BuildTuple, e->span, want);
+    case ExprKind::ListExpr: return emit_sequence(as<const ListExpr>(e)->elts, Op::BuildList, e->span, want);
+    case ExprKind::Tuple: return emit_sequence(as<const Tuple>(e)->elts, Op::BuildTuple, e->span, want);
     case ExprKind::Slice: return emit_slice(*as<const Slice>(e), want);
     case ExprKind::Constant:
-    case ExprKind::Starred:
-      break;
+    case ExprKind::Starred: break;
   }
   TSC_CHECK(false, "an expression that cannot stand alone");
   return {};
@@ -69,8 +63,7 @@ Reg Emitter::expr_next(const Expr* e) {
 }
 
 bool Emitter::may_assign(const Expr* e) const {
-  return context_.has_walrus && e &&
-         context_.source->slice(e->span).find(":=") != std::string_view::npos;
+  return context_.has_walrus && e && context_.source->slice(e->span).find(":=") != std::string_view::npos;
 }
 
 Operand Emitter::stable(const Expr* e, std::initializer_list<const Expr*> later) {
@@ -102,17 +95,14 @@ Operand Emitter::constant(Literal literal, Want want, InstructionSpan where) {
 // Index of an int or float constant that fits a 16-bit operand.
 std::optional<uint32_t> Emitter::number_constant(const Expr* e) {
   std::optional<Literal> literal = fold(e);
-  bool is_number =
-      literal && (literal->kind == LiteralKind::Int || literal->kind == LiteralKind::Float);
+  bool is_number = literal && (literal->kind == LiteralKind::Int || literal->kind == LiteralKind::Float);
   if (!is_number) return std::nullopt;
   uint32_t index = b_.constant(std::move(*literal));
   if (index > 0xFFFF) return std::nullopt;
   return index;
 }
 
-Operand Emitter::emit_name(const Name& node, Want want) {
-  return load_binding(node.binding, node.id, want, at(&node));
-}
+Operand Emitter::emit_name(const Name& node, Want want) { return load_binding(node.binding, node.id, want, at(&node)); }
 
 Operand Emitter::load_binding(Binding binding, Identifier name, Want want, InstructionSpan where) {
   binding = at_top(binding, name);
@@ -128,26 +118,17 @@ Operand Emitter::load_binding(Binding binding, Identifier name, Want want, Instr
   // do not see it.
   const bool in_class = b_.code().kind == CodeKind::ClassBody && comprehensions_ == 0;
   switch (binding.access) {
-    case Access::Cell:
-      b_.emit(Op::LoadCell, to, cell_register(binding.index), b_.name(name), where);
-      break;
+    case Access::Cell: b_.emit(Op::LoadCell, to, cell_register(binding.index), b_.name(name), where); break;
     case Access::Free:
-      if (in_class)
-        b_.emit(Op::LoadNameOrFree, to, b_.site(SiteKind::Name, name), binding.index, where);
-      else
-        b_.emit(Op::LoadFree, to, binding.index, 0, where);
+      if (in_class) b_.emit(Op::LoadNameOrFree, to, b_.site(SiteKind::Name, name), binding.index, where);
+      else b_.emit(Op::LoadFree, to, binding.index, 0, where);
       break;
     case Access::Global:
-      if (in_class)
-        b_.emit(Op::LoadName, to, b_.site(SiteKind::Name, name), 0, where);
-      else
-        b_.emit(Op::LoadGlobal, to, b_.site(SiteKind::Global, name), 0, where);
+      if (in_class) b_.emit(Op::LoadName, to, b_.site(SiteKind::Name, name), 0, where);
+      else b_.emit(Op::LoadGlobal, to, b_.site(SiteKind::Global, name), 0, where);
       break;
-    case Access::Class:
-      b_.emit(Op::LoadName, to, b_.site(SiteKind::Name, name), 0, where);
-      break;
-    default:
-      TSC_CHECK(false, "unresolved name " + std::string(name));
+    case Access::Class: b_.emit(Op::LoadName, to, b_.site(SiteKind::Name, name), 0, where); break;
+    default: TSC_CHECK(false, "unresolved name " + std::string(name));
   }
   return result(want, to);
 }
@@ -184,8 +165,7 @@ Operand Emitter::emit_attribute(const Attribute& node, Want want) {
   Reg mark = b_.top();
   Operand object = expr(node.value);
   Reg to = destination(want, mark);
-  b_.unary(Op::LoadAttr, to, object, b_.site(SiteKind::Attribute, node.attr),
-           at(node.span));
+  b_.unary(Op::LoadAttr, to, object, b_.site(SiteKind::Attribute, node.attr), at(node.span));
   return result(want, to);
 }
 
@@ -211,10 +191,8 @@ Operand Emitter::emit_subscript(const Subscript& node, Want want) {
 Operand Emitter::emit_slice(const Slice& node, Want want) {
   Reg first = b_.top();
   for (const Expr* part : {node.lower, node.upper, node.step}) {
-    if (part)
-      expr_next(part);
-    else
-      b_.load_constant(b_.allocate(), none_literal(), at(&node));
+    if (part) expr_next(part);
+    else b_.load_constant(b_.allocate(), none_literal(), at(&node));
   }
   Reg to = destination(want, first);
   b_.emit(Op::BuildSlice, to, first, 0, at(&node));

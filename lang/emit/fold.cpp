@@ -17,31 +17,21 @@ Literal float_literal(double value) {
 std::optional<Literal> fold_constant(const Constant& node) {
   Literal out;
   switch (node.value_kind) {
-    case ConstantKind::None:
-      out.kind = LiteralKind::None;
-      break;
-    case ConstantKind::False:
-      out.kind = LiteralKind::False;
-      break;
-    case ConstantKind::True:
-      out.kind = LiteralKind::True;
-      break;
-    case ConstantKind::Ellipsis:
-      out.kind = LiteralKind::Ellipsis;
-      break;
+    case ConstantKind::None: out.kind = LiteralKind::None; break;
+    case ConstantKind::False: out.kind = LiteralKind::False; break;
+    case ConstantKind::True: out.kind = LiteralKind::True; break;
+    case ConstantKind::Ellipsis: out.kind = LiteralKind::Ellipsis; break;
     case ConstantKind::Int:
       if (node.text.empty()) return int_literal(node.integer);
       out.kind = LiteralKind::BigInt;
       out.text = node.text;
       break;
-    case ConstantKind::Float:
-      return float_literal(node.floating);
+    case ConstantKind::Float: return float_literal(node.floating);
     case ConstantKind::Imaginary:
       out = float_literal(node.floating);
       out.kind = LiteralKind::Imaginary;
       break;
-    case ConstantKind::Str:
-      return str_literal(node.text);
+    case ConstantKind::Str: return str_literal(node.text);
     case ConstantKind::Bytes:
       out.kind = LiteralKind::Bytes;
       out.text = node.text;
@@ -88,43 +78,30 @@ std::optional<Literal> fold_integers(Operator op, int64_t a, int64_t b) {
     case Operator::Mult:
       if (__builtin_mul_overflow(a, b, &out)) return std::nullopt;
       break;
-    case Operator::BitOr:
-      out = a | b;
-      break;
-    case Operator::BitAnd:
-      out = a & b;
-      break;
-    case Operator::BitXor:
-      out = a ^ b;
-      break;
-    case Operator::Pow:
-      return fold_power(a, b);
-    default:
-      return std::nullopt;
+    case Operator::BitOr: out = a | b; break;
+    case Operator::BitAnd: out = a & b; break;
+    case Operator::BitXor: out = a ^ b; break;
+    case Operator::Pow: return fold_power(a, b);
+    default: return std::nullopt;
   }
   return int_literal(out);
 }
 
 std::optional<Literal> fold_floats(Operator op, double a, double b) {
   switch (op) {
-    case Operator::Add:
-      return float_literal(a + b);
-    case Operator::Sub:
-      return float_literal(a - b);
-    case Operator::Mult:
-      return float_literal(a * b);
+    case Operator::Add: return float_literal(a + b);
+    case Operator::Sub: return float_literal(a - b);
+    case Operator::Mult: return float_literal(a * b);
     case Operator::Div:
       if (b == 0) return std::nullopt;
       return float_literal(a / b);
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
 std::optional<Literal> fold_bin_op(const BinOp& node) {
   std::optional<Literal> right = fold(node.right);
-  if (!right || (right->kind != LiteralKind::Int && right->kind != LiteralKind::Float))
-    return std::nullopt;
+  if (!right || (right->kind != LiteralKind::Int && right->kind != LiteralKind::Float)) return std::nullopt;
   std::optional<Literal> left = fold(node.left);
   if (!left) return std::nullopt;
   if (left->kind == LiteralKind::Int && right->kind == LiteralKind::Int) {
@@ -179,18 +156,12 @@ Literal str_literal(std::string_view text) {
 
 std::optional<Literal> fold(const Expr* e) {
   switch (e->kind) {
-    case ExprKind::Constant:
-      return fold_constant(*as<const Constant>(e));
-    case ExprKind::UnaryOp:
-      return fold_unary(*as<const UnaryOp>(e));
-    case ExprKind::BinOp:
-      return fold_bin_op(*as<const BinOp>(e));
-    case ExprKind::Tuple:
-      return fold_tuple(*as<const Tuple>(e));
-    case ExprKind::Slice:
-      return fold_slice(*as<const Slice>(e));
-    default:
-      return std::nullopt;
+    case ExprKind::Constant: return fold_constant(*as<const Constant>(e));
+    case ExprKind::UnaryOp: return fold_unary(*as<const UnaryOp>(e));
+    case ExprKind::BinOp: return fold_bin_op(*as<const BinOp>(e));
+    case ExprKind::Tuple: return fold_tuple(*as<const Tuple>(e));
+    case ExprKind::Slice: return fold_slice(*as<const Slice>(e));
+    default: return std::nullopt;
   }
 }
 

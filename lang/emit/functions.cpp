@@ -16,7 +16,8 @@ enum FunctionPart : uint32_t {
 
 // Whether the code reads names of the namespace that a class body, or the code of exec, writes to.
 bool reads_namespace(const CodeObject& code) {
-  return std::any_of(code.sites.begin(), code.sites.end(), [](const Site& site) { return site.kind == SiteKind::Name; });
+  return std::any_of(code.sites.begin(), code.sites.end(),
+                     [](const Site& site) { return site.kind == SiteKind::Name; });
 }
 
 }  // namespace
@@ -54,14 +55,11 @@ void Emitter::push_closure(const Scope& scope, Span span) {
   Reg first = b_.top();
   for (const FreeVariable& variable : scope.frees) {
     Reg to = b_.allocate();
-    if (variable.from_parent_cell)
-      b_.move(to, {cell_register(variable.index), false}, at(span));
-    else
-      b_.emit(Op::LoadFreeCell, to, variable.index, 0, at(span));
+    if (variable.from_parent_cell) b_.move(to, {cell_register(variable.index), false}, at(span));
+    else b_.emit(Op::LoadFreeCell, to, variable.index, 0, at(span));
   }
   b_.reset(first);
-  b_.emit(Op::BuildTuple, b_.allocate(), first, static_cast<uint32_t>(scope.frees.size()),
-          at(span));
+  b_.emit(Op::BuildTuple, b_.allocate(), first, static_cast<uint32_t>(scope.frees.size()), at(span));
 }
 
 void Emitter::push_defaults(const Arguments& args, uint32_t& mode, Span span) {
@@ -75,10 +73,8 @@ void Emitter::push_defaults(const Arguments& args, uint32_t& mode, Span span) {
       items.items.push_back(std::move(*literal));
     }
     bool all_known = items.items.size() == args.defaults.size();
-    if (all_known)
-      constant(std::move(items), {}, at(span));
-    else
-      emit_sequence(args.defaults, Op::BuildTuple, span, {});
+    if (all_known) constant(std::move(items), {}, at(span));
+    else emit_sequence(args.defaults, Op::BuildTuple, span, {});
   }
   Reg first = b_.top();
   uint32_t pairs = 0;
@@ -134,19 +130,16 @@ void Emitter::apply_decorators(List<Expr*> decorators, Reg first, Reg value) {
 void Emitter::emit_function_def(const FunctionDef& node) {
   Reg mark = b_.top();
   for (const Expr* decorator : node.decorator_list) expr_next(decorator);
-  CodeRef code = nested_code(*node.scope, CodeKind::Function, node.span, node.args,
-                             [&](Emitter& inner) {
-                               if (node.annotations) {
-                                 inner.b_.code().annotations =
-                                     annotations_code(*node.annotations, annotated_parts(node), node.name_span);
-                               }
-                               inner.emit_function_body(node);
-                             });
+  CodeRef code = nested_code(*node.scope, CodeKind::Function, node.span, node.args, [&](Emitter& inner) {
+    if (node.annotations) {
+      inner.b_.code().annotations = annotations_code(*node.annotations, annotated_parts(node), node.name_span);
+    }
+    inner.emit_function_body(node);
+  });
   bool is_plain_local = node.decorator_list.empty() && node.binding.access == Access::Local;
   Want want;
   if (is_plain_local) want = local_register(node.binding.index);
-  Operand function =
-      make_function(*node.scope, std::move(code), node.args, node.name_span, want, node.annotations);
+  Operand function = make_function(*node.scope, std::move(code), node.args, node.name_span, want, node.annotations);
   if (!is_plain_local) {
     apply_decorators(node.decorator_list, mark, function.reg);
     store_binding(node.binding, node.name, {mark, true}, at(node.name_span));
@@ -190,11 +183,10 @@ void Emitter::class_head(const ClassDef& node, CodeRef body, Reg base) {
 }
 
 Operand Emitter::class_value(const ClassDef& node) {
-  CodeRef body =
-      nested_code(*node.scope, CodeKind::ClassBody, node.span, nullptr, [&](Emitter& inner) {
-        if (auto* text = docstring(node.body)) inner.b_.code().set_docstring(text->text);
-        inner.emit_class_body(node);
-      });
+  CodeRef body = nested_code(*node.scope, CodeKind::ClassBody, node.span, nullptr, [&](Emitter& inner) {
+    if (auto* text = docstring(node.body)) inner.b_.code().set_docstring(text->text);
+    inner.emit_class_body(node);
+  });
   bool is_plain = true;
   for (const Expr* base : node.bases) is_plain &= base->kind != ExprKind::Starred;
   for (const Keyword* keyword : node.keywords) is_plain &= !keyword->name.empty();
@@ -204,8 +196,7 @@ Operand Emitter::class_value(const ClassDef& node) {
   argument_values(node.bases, node.keywords);
   b_.reset(base);
   Reg to = b_.allocate();
-  b_.emit(Op::MakeClass, to, base, call_shape(node.bases.size(), node.keywords),
-          at(node.name_span));
+  b_.emit(Op::MakeClass, to, base, call_shape(node.bases.size(), node.keywords), at(node.name_span));
   return {to, true};
 }
 

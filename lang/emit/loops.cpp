@@ -3,8 +3,7 @@
 
 namespace tsc::lang {
 
-void Emitter::for_step(const Expr* target, Reg iterator, JumpLabel head, JumpLabel exhausted,
-                       InstructionSpan where) {
+void Emitter::for_step(const Expr* target, Reg iterator, JumpLabel head, JumpLabel exhausted, InstructionSpan where) {
   Reg mark = b_.top();
   std::optional<Reg> variable = variable_register(target);
   Reg to = variable ? *variable : b_.allocate();

@@ -32,11 +32,8 @@ std::vector<bool> reachable_blocks(const ControlFlow& flow) {
 class BoundAnalysis {
  public:
   BoundAnalysis(const CodeObject& code, const ControlFlow& flow)
-      : code_(code),
-        flow_(flow),
-        named_(static_cast<uint32_t>(code.register_names.size())),
-        at_entry_(flow.blocks().size(), std::vector<bool>(named_, true)),
-        known_(flow.blocks().size(), false) {}
+      : code_(code), flow_(flow), named_(static_cast<uint32_t>(code.register_names.size())),
+        at_entry_(flow.blocks().size(), std::vector<bool>(named_, true)), known_(flow.blocks().size(), false) {}
 
   // Marks the CheckBound instructions that cannot fail.
   void mark_useless(std::vector<bool>& dead) {
@@ -201,8 +198,7 @@ void optimize(CodeObject& code) {
   std::vector<bool> reachable = reachable_blocks(flow);
   for (size_t index = 0; index < flow.blocks().size(); ++index) {
     if (reachable[index]) continue;
-    std::fill(dead.begin() + flow.blocks()[index].begin, dead.begin() + flow.blocks()[index].end,
-              true);
+    std::fill(dead.begin() + flow.blocks()[index].begin, dead.begin() + flow.blocks()[index].end, true);
   }
   // The analysis keeps one bit per block and variable; beyond 16 million the checks stay.
   size_t bits = flow.blocks().size() * code.register_names.size();

@@ -53,8 +53,7 @@ void Emitter::pattern(const Pattern* p, Reg subject, JumpLabel fail, Captures& c
       const Expr* value = as<const MatchValue>(p)->value;
       std::optional<uint32_t> index = number_constant(value);
       Operand expected = index ? Operand{} : expr(value);
-      jump_if_pair(CompareOperator::Eq, value, {subject, false}, expected, index, false, fail,
-                   at(value));
+      jump_if_pair(CompareOperator::Eq, value, {subject, false}, expected, index, false, fail, at(value));
       b_.reset(mark);
       break;
     }
@@ -72,15 +71,9 @@ void Emitter::pattern(const Pattern* p, Reg subject, JumpLabel fail, Captures& c
       b_.reset(expected.reg);
       break;
     }
-    case PatternKind::MatchSequence:
-      pattern_sequence(*as<const MatchSequence>(p), subject, fail, captures);
-      break;
-    case PatternKind::MatchMapping:
-      pattern_mapping(*as<const MatchMapping>(p), subject, fail, captures);
-      break;
-    case PatternKind::MatchClass:
-      pattern_class(*as<const MatchClass>(p), subject, fail, captures);
-      break;
+    case PatternKind::MatchSequence: pattern_sequence(*as<const MatchSequence>(p), subject, fail, captures); break;
+    case PatternKind::MatchMapping: pattern_mapping(*as<const MatchMapping>(p), subject, fail, captures); break;
+    case PatternKind::MatchClass: pattern_class(*as<const MatchClass>(p), subject, fail, captures); break;
     case PatternKind::MatchStar: {
       auto& node = *as<const MatchStar>(p);
       if (!node.name.empty()) captures.push_back({node.binding, node.name, subject, node.span});
@@ -92,14 +85,11 @@ void Emitter::pattern(const Pattern* p, Reg subject, JumpLabel fail, Captures& c
       if (!node.name.empty()) captures.push_back({node.binding, node.name, subject, node.span});
       break;
     }
-    case PatternKind::MatchOr:
-      pattern_or(*as<const MatchOr>(p), subject, fail, captures);
-      break;
+    case PatternKind::MatchOr: pattern_or(*as<const MatchOr>(p), subject, fail, captures); break;
   }
 }
 
-void Emitter::pattern_sequence(const MatchSequence& node, Reg subject, JumpLabel fail,
-                               Captures& captures) {
+void Emitter::pattern_sequence(const MatchSequence& node, Reg subject, JumpLabel fail, Captures& captures) {
   InstructionSpan where = at(node.span);
   size_t star = 0;
   while (star < node.patterns.size() && node.patterns[star]->kind != PatternKind::MatchStar) ++star;
@@ -121,16 +111,14 @@ void Emitter::pattern_sequence(const MatchSequence& node, Reg subject, JumpLabel
   if (has_star) {
     size_t after = node.patterns.size() - star - 1;
     if (star > 255 || after > 255) throw CodeLimit{"patterns on one side of a starred one"};
-    b_.unary(Op::UnpackEx, first, {subject, false}, static_cast<uint32_t>(star | after << 8),
-             where);
+    b_.unary(Op::UnpackEx, first, {subject, false}, static_cast<uint32_t>(star | after << 8), where);
   } else {
     b_.unary(Op::UnpackSequence, first, {subject, false}, count, where);
   }
   for (uint32_t i = 0; i < count; ++i) pattern(node.patterns[i], first + i, fail, captures);
 }
 
-void Emitter::pattern_mapping(const MatchMapping& node, Reg subject, JumpLabel fail,
-                              Captures& captures) {
+void Emitter::pattern_mapping(const MatchMapping& node, Reg subject, JumpLabel fail, Captures& captures) {
   InstructionSpan where = at(node.span);
   uint32_t count = static_cast<uint32_t>(node.keys.size());
   Reg test = b_.allocate();
@@ -161,8 +149,7 @@ void Emitter::mapping_rest(const MatchMapping& node, Reg subject, Captures& capt
   captures.push_back({node.binding, node.rest, rest, node.rest_span});
 }
 
-void Emitter::pattern_class(const MatchClass& node, Reg subject, JumpLabel fail,
-                            Captures& captures) {
+void Emitter::pattern_class(const MatchClass& node, Reg subject, JumpLabel fail, Captures& captures) {
   InstructionSpan where = at(node.span);
   Reg window = b_.allocate();
   b_.move(window, {subject, false}, where);

@@ -26,8 +26,8 @@ std::string_view plain_name(const std::string& name) {
 
 void Emitter::check_shape_arguments(const FunctionDef& node) {
   if (!context_.shape_names) return;
-  ShapeSignature signature = read_signature(*node.args, node.returns, *context_.source,
-                                            *context_.shape_names, context_.diagnostics);
+  ShapeSignature signature =
+      read_signature(*node.args, node.returns, *context_.source, *context_.shape_names, context_.diagnostics);
   // What a generator returns is no result of the call.
   if (scope_.is_generator || is_abstract(node.body)) signature.result = Annotation();
   const bool checks_result = signature.result.holds_tensor();

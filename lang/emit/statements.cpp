@@ -22,9 +22,7 @@ void Emitter::statement(const Stmt* s) {
     case StmtKind::For: emit_for(*as<const For>(s)); break;
     case StmtKind::While: emit_while(*as<const While>(s)); break;
     case StmtKind::If: emit_if(*as<const If>(s)); break;
-    case StmtKind::With:
-      emit_with(as<const With>(s)->items, as<const With>(s)->body, s->span);
-      break;
+    case StmtKind::With: emit_with(as<const With>(s)->items, as<const With>(s)->body, s->span); break;
     case StmtKind::Match: emit_match(*as<const Match>(s)); break;
     case StmtKind::Raise: emit_raise(*as<const Raise>(s)); break;
     case StmtKind::Try: emit_try(*as<const Try>(s)); break;
@@ -36,12 +34,12 @@ void Emitter::statement(const Stmt* s) {
     case StmtKind::Continue: emit_continue(s->span); break;
     case StmtKind::Global: {
       const List<Identifier> names = as<const Global>(s)->names;
-      if (b_.code().kind == CodeKind::Module) declared_at_top_.insert(declared_at_top_.end(), names.begin(), names.end());
+      if (b_.code().kind == CodeKind::Module)
+        declared_at_top_.insert(declared_at_top_.end(), names.begin(), names.end());
       break;
     }
     case StmtKind::Nonlocal:
-    case StmtKind::Pass:
-      break;
+    case StmtKind::Pass: break;
   }
   b_.end_statement(mark);
 }

@@ -78,15 +78,13 @@ class Page {
     set_brackets(line.pieces);
     const bool definition = is_definition(line);
     const bool decorated = after_decorator_ && definition;
-    if (decorated)
-      out_.resize(out_.find_last_not_of('\n') + 2);
-    else if (!has_attached_comment)
-      space(line.depth, line.blanks, definition, is_clause(line));
+    if (decorated) out_.resize(out_.find_last_not_of('\n') + 2);
+    else if (!has_attached_comment) space(line.depth, line.blanks, definition, is_clause(line));
     out_ += LineWriter(line.pieces, kIndent * line.depth, width_).run();
     out_ += '\n';
     after_decorator_ = is_decorator(line);
-    const bool header = line.pieces.back().kind == TokenKind::COLON &&
-                        header_colon(line.pieces) + 1 == line.pieces.size();
+    const bool header =
+        line.pieces.back().kind == TokenKind::COLON && header_colon(line.pieces) + 1 == line.pieces.size();
     last_ = after_decorator_ ? Last::Decorator : header ? Last::Header : Last::Line;
     if (definition && header) definitions_.push_back(line.depth);
   }
@@ -100,10 +98,8 @@ class Page {
       definitions_.pop_back();
       after_definition = true;
     }
-    if (last_ == Last::Nothing || last_ == Last::Header || last_ == Last::Decorator)
-      wanted = 0;
-    else if (!clause && (definition || after_definition))
-      wanted = most;
+    if (last_ == Last::Nothing || last_ == Last::Header || last_ == Last::Decorator) wanted = 0;
+    else if (!clause && (definition || after_definition)) wanted = most;
     out_.append(wanted, '\n');
   }
 

@@ -22,10 +22,8 @@ bool is_assignment(TokenKind kind) {
     case TokenKind::CIRCUMFLEXEQUAL:
     case TokenKind::LEFTSHIFTEQUAL:
     case TokenKind::RIGHTSHIFTEQUAL:
-    case TokenKind::DOUBLESTAREQUAL:
-      return true;
-    default:
-      return false;
+    case TokenKind::DOUBLESTAREQUAL: return true;
+    default: return false;
   }
 }
 
@@ -69,14 +67,11 @@ class Brackets {
   Range find() const {
     const size_t size = pieces_.size();
     switch (kind(0)) {
-      case TokenKind::RETURN:
-        return {1, size};
+      case TokenKind::RETURN: return {1, size};
       case TokenKind::IF:
       case TokenKind::ELIF:
-      case TokenKind::WHILE:
-        return {1, header_colon(pieces_)};
-      case TokenKind::FOR:
-        return {first(TokenKind::IN) + 1, header_colon(pieces_)};
+      case TokenKind::WHILE: return {1, header_colon(pieces_)};
+      case TokenKind::FOR: return {first(TokenKind::IN) + 1, header_colon(pieces_)};
       case TokenKind::ASSERT: {
         const size_t comma = first(TokenKind::COMMA);
         return {comma < size ? comma + 1 : 1, size};
@@ -86,10 +81,8 @@ class Brackets {
         if (names < size && kind(names) == TokenKind::STAR) return {};
         return {names, size, true};
       }
-      case TokenKind::WITH:
-        return with_items();
-      default:
-        return begins_compound(kind(0)) ? Range{} : Range{last_assignment(), size};
+      case TokenKind::WITH: return with_items();
+      default: return begins_compound(kind(0)) ? Range{} : Range{last_assignment(), size};
     }
   }
 
@@ -147,8 +140,7 @@ class Brackets {
     bool any = false;
     while (kind(range.begin) == TokenKind::LPAR && is_one_bracket(range) && is_redundant(range)) {
       const size_t close = range.end - 1;
-      for (std::string_view comment : pieces_[close].trailing)
-        pieces_[close - 1].trailing.push_back(comment);
+      for (std::string_view comment : pieces_[close].trailing) pieces_[close - 1].trailing.push_back(comment);
       pieces_[range.begin + 1].space = pieces_[range.begin].space;
       pieces_.erase(pieces_.begin() + static_cast<long>(close));
       pieces_.erase(pieces_.begin() + static_cast<long>(range.begin));
@@ -174,10 +166,8 @@ class Brackets {
         case TokenKind::YIELD:
         case TokenKind::WALRUS:
         case TokenKind::FOR:
-        case TokenKind::LAMBDA:
-          return false;
-        default:
-          break;
+        case TokenKind::LAMBDA: return false;
+        default: break;
       }
       if (pieces_[i].opens()) i = pieces_[i].match;
     }

@@ -24,12 +24,8 @@ class Reader {
     for (size_t i = 0; i < tokens_.size(); ++i) {
       const Token& token = tokens_[i];
       switch (token.kind) {
-        case TokenKind::INDENT:
-          columns_.push_back(measure(token.span.begin, token.span.end));
-          continue;
-        case TokenKind::DEDENT:
-          columns_.pop_back();
-          continue;
+        case TokenKind::INDENT: columns_.push_back(measure(token.span.begin, token.span.end)); continue;
+        case TokenKind::DEDENT: columns_.pop_back(); continue;
         case TokenKind::NEWLINE:
           gap(token.span.begin, nullptr);
           finish_line();
@@ -43,11 +39,8 @@ class Reader {
           finish_line();
           end_ = token.span.end;
           continue;
-        case TokenKind::END:
-          finish_text(token);
-          continue;
-        default:
-          break;
+        case TokenKind::END: finish_text(token); continue;
+        default: break;
       }
       i = add(i);
     }
@@ -145,8 +138,7 @@ class Reader {
   // that begins no further right than the comment.
   void place_comments() {
     if (line_.before.empty()) return;
-    const std::vector<uint32_t>& open =
-        columns_.size() > last_columns_.size() ? columns_ : last_columns_;
+    const std::vector<uint32_t>& open = columns_.size() > last_columns_.size() ? columns_ : last_columns_;
     uint32_t limit = static_cast<uint32_t>(open.size()) - 1;
     for (OwnComment& comment : line_.before) {
       const uint32_t column = comment.depth;
@@ -159,14 +151,10 @@ class Reader {
   uint32_t measure(uint32_t begin, uint32_t end) const {
     uint32_t column = 0;
     for (uint32_t i = begin; i < end; ++i) {
-      if (text_[i] == ' ')
-        ++column;
-      else if (text_[i] == '\t')
-        column = (column / 8 + 1) * 8;
-      else if (text_[i] == '\f')
-        column = 0;
-      else
-        break;
+      if (text_[i] == ' ') ++column;
+      else if (text_[i] == '\t') column = (column / 8 + 1) * 8;
+      else if (text_[i] == '\f') column = 0;
+      else break;
     }
     return column;
   }
@@ -187,10 +175,10 @@ class Reader {
 }  // namespace
 
 bool begins_compound(TokenKind kind) {
-  static constexpr TokenKind kKinds[] = {
-      TokenKind::IF,      TokenKind::ELIF,  TokenKind::ELSE, TokenKind::FOR, TokenKind::WHILE,
-      TokenKind::DEF,     TokenKind::CLASS, TokenKind::WITH, TokenKind::TRY, TokenKind::EXCEPT,
-      TokenKind::FINALLY, TokenKind::MATCH, TokenKind::CASE};
+  static constexpr TokenKind kKinds[] = {TokenKind::IF,    TokenKind::ELIF,   TokenKind::ELSE,    TokenKind::FOR,
+                                         TokenKind::WHILE, TokenKind::DEF,    TokenKind::CLASS,   TokenKind::WITH,
+                                         TokenKind::TRY,   TokenKind::EXCEPT, TokenKind::FINALLY, TokenKind::MATCH,
+                                         TokenKind::CASE};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 

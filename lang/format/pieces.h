@@ -14,12 +14,12 @@ namespace tsc::lang {
 struct Piece {
   static constexpr uint32_t kNone = UINT32_MAX;
   TokenKind kind = TokenKind::END;
-  bool space = false;      // a blank stands before it when it is not the first of its line
-  bool tight = false;      // a unary operator or a keyword argument's '=': no blank after it
-  bool optional = false;   // a bracket that is written only where the line is broken
-  uint8_t priority = 0;    // how gladly a line is broken here; 0: not at all
-  uint32_t match = kNone;  // of a bracket: its partner
-  std::string_view text;   // of an f-string: from its prefix to its closing quote
+  bool space = false;                      // a blank stands before it when it is not the first of its line
+  bool tight = false;                      // a unary operator or a keyword argument's '=': no blank after it
+  bool optional = false;                   // a bracket that is written only where the line is broken
+  uint8_t priority = 0;                    // how gladly a line is broken here; 0: not at all
+  uint32_t match = kNone;                  // of a bracket: its partner
+  std::string_view text;                   // of an f-string: from its prefix to its closing quote
   std::vector<std::string_view> leading;   // comments on lines of their own before it
   std::vector<std::string_view> trailing;  // comments after it on its line
 
@@ -27,9 +27,7 @@ struct Piece {
     return kind == TokenKind::LPAR || kind == TokenKind::LSQB || kind == TokenKind::LBRACE ||
            kind == TokenKind::WITH_OPEN;
   }
-  bool closes() const {
-    return kind == TokenKind::RPAR || kind == TokenKind::RSQB || kind == TokenKind::RBRACE;
-  }
+  bool closes() const { return kind == TokenKind::RPAR || kind == TokenKind::RSQB || kind == TokenKind::RBRACE; }
 };
 
 // Breaking after a comma is preferred to all but the clauses of a comprehension.

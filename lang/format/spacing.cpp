@@ -19,54 +19,39 @@ bool ends_operand(const Piece& p) {
     case TokenKind::NONE:
     case TokenKind::TRUE:
     case TokenKind::FALSE:
-    case TokenKind::ELLIPSIS:
-      return true;
-    default:
-      return p.closes();
+    case TokenKind::ELLIPSIS: return true;
+    default: return p.closes();
   }
 }
 
-bool is_text(TokenKind kind) {
-  return kind == TokenKind::STRING || kind == TokenKind::FSTRING_START;
-}
+bool is_text(TokenKind kind) { return kind == TokenKind::STRING || kind == TokenKind::FSTRING_START; }
 
 // Binary where it follows an operand: how gladly a line is broken before it.
 uint8_t operator_priority(TokenKind kind) {
   switch (kind) {
-    case TokenKind::OR:
-      return 15;
-    case TokenKind::AND:
-      return 14;
+    case TokenKind::OR: return 15;
+    case TokenKind::AND: return 14;
     case TokenKind::LESS:
     case TokenKind::GREATER:
     case TokenKind::LESSEQUAL:
     case TokenKind::GREATEREQUAL:
     case TokenKind::EQEQUAL:
     case TokenKind::NOTEQUAL:
-    case TokenKind::IS:
-      return 10;
-    case TokenKind::VBAR:
-      return 9;
-    case TokenKind::CIRCUMFLEX:
-      return 8;
-    case TokenKind::AMPER:
-      return 7;
+    case TokenKind::IS: return 10;
+    case TokenKind::VBAR: return 9;
+    case TokenKind::CIRCUMFLEX: return 8;
+    case TokenKind::AMPER: return 7;
     case TokenKind::LEFTSHIFT:
-    case TokenKind::RIGHTSHIFT:
-      return 6;
+    case TokenKind::RIGHTSHIFT: return 6;
     case TokenKind::PLUS:
-    case TokenKind::MINUS:
-      return 5;
+    case TokenKind::MINUS: return 5;
     case TokenKind::STAR:
     case TokenKind::SLASH:
     case TokenKind::DOUBLESLASH:
     case TokenKind::PERCENT:
-    case TokenKind::AT:
-      return 4;
-    case TokenKind::DOUBLESTAR:
-      return 2;
-    default:
-      return 0;
+    case TokenKind::AT: return 4;
+    case TokenKind::DOUBLESTAR: return 2;
+    default: return 0;
   }
 }
 
@@ -113,8 +98,8 @@ class Spacer {
     Context context;
     context.opener = piece.kind;
     context.subscript = piece.kind == TokenKind::LSQB && operand_before;
-    context.parameters = piece.kind == TokenKind::LPAR && contexts_.size() == 1 && at_ == 2 &&
-                         pieces_[0].kind == TokenKind::DEF;
+    context.parameters =
+        piece.kind == TokenKind::LPAR && contexts_.size() == 1 && at_ == 2 && pieces_[0].kind == TokenKind::DEF;
     contexts_.push_back(context);
   }
 
@@ -126,19 +111,13 @@ class Spacer {
     if (piece.kind == TokenKind::COMMA) return kCommaPriority;
     if (c.lambda_body) return 0;
     switch (piece.kind) {
-      case TokenKind::IF:
-        return c.comprehension ? kComprehensionPriority : kTernaryPriority;
-      case TokenKind::ELSE:
-        return kTernaryPriority;
-      case TokenKind::IN:
-        return c.target || pieces_[at_ - 1].kind == TokenKind::NOT ? 0 : kComparisonPriority;
-      case TokenKind::NOT:
-        return operand_before ? kComparisonPriority : 0;
+      case TokenKind::IF: return c.comprehension ? kComprehensionPriority : kTernaryPriority;
+      case TokenKind::ELSE: return kTernaryPriority;
+      case TokenKind::IN: return c.target || pieces_[at_ - 1].kind == TokenKind::NOT ? 0 : kComparisonPriority;
+      case TokenKind::NOT: return operand_before ? kComparisonPriority : 0;
       case TokenKind::STRING:
-      case TokenKind::FSTRING_START:
-        return is_text(pieces_[at_ - 1].kind) ? kTextPriority : 0;
-      default:
-        return operand_before ? operator_priority(piece.kind) : 0;
+      case TokenKind::FSTRING_START: return is_text(pieces_[at_ - 1].kind) ? kTextPriority : 0;
+      default: return operand_before ? operator_priority(piece.kind) : 0;
     }
   }
 
@@ -146,9 +125,7 @@ class Spacer {
   void update(Piece& piece, bool operand_before) {
     Context& c = here();
     switch (piece.kind) {
-      case TokenKind::LAMBDA:
-        ++c.lambdas;
-        break;
+      case TokenKind::LAMBDA: ++c.lambdas; break;
       case TokenKind::COLON:
         if (c.lambdas) {
           --c.lambdas;
@@ -167,23 +144,16 @@ class Spacer {
         c.comprehension |= at_ != 0;
         c.lambda_body = false;
         break;
-      case TokenKind::IN:
-        c.target = false;
-        break;
-      case TokenKind::EQUAL:
-        piece.tight = c.lambdas || (c.opener != TokenKind::END && !c.annotated);
-        break;
+      case TokenKind::IN: c.target = false; break;
+      case TokenKind::EQUAL: piece.tight = c.lambdas || (c.opener != TokenKind::END && !c.annotated); break;
       case TokenKind::PLUS:
       case TokenKind::MINUS:
       case TokenKind::TILDE:
       case TokenKind::STAR:
       case TokenKind::SLASH:
       case TokenKind::DOUBLESTAR:
-      case TokenKind::AT:
-        piece.tight = !operand_before;
-        break;
-      default:
-        break;
+      case TokenKind::AT: piece.tight = !operand_before; break;
+      default: break;
     }
   }
 
@@ -194,8 +164,7 @@ class Spacer {
     if (piece.kind == TokenKind::COLON) return false;
     if (before.kind == TokenKind::COLON) return true;
     if (piece.kind == TokenKind::EQUAL) return !piece.tight;
-    if (piece.kind == TokenKind::LPAR || piece.kind == TokenKind::LSQB)
-      return !ends_operand(before);
+    if (piece.kind == TokenKind::LPAR || piece.kind == TokenKind::LSQB) return !ends_operand(before);
     if (is_from_ && in_source()) return space_in_source(before, piece);
     if (piece.kind == TokenKind::DOT) return before.kind == TokenKind::INTEGER;
     return before.kind != TokenKind::DOT;

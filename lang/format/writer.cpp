@@ -12,8 +12,7 @@ constexpr uint32_t kLeastBreakable = 12;
 constexpr uint32_t kOptionalColumns = 2;  // of a pair of optional brackets
 
 uint32_t columns_of(std::string_view text) {
-  return static_cast<uint32_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<uint32_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 bool has_break(std::string_view text) { return text.find_first_of("\n\r") != text.npos; }
@@ -27,15 +26,13 @@ LineWriter::LineWriter(const std::vector<Piece>& pieces, uint32_t indent, uint32
     out.assign(pieces.size() + 1, 0);
     for (size_t i = 0; i < pieces.size(); ++i) out[i + 1] = out[i] + value(pieces[i]);
   };
-  sum(position_,
-      [](const Piece& p) { return p.optional ? 0 : (p.space ? 1 : 0) + columns_of(p.text); });
+  sum(position_, [](const Piece& p) { return p.optional ? 0 : (p.space ? 1 : 0) + columns_of(p.text); });
   sum(leading_, [](const Piece& p) { return p.leading.empty() ? 0u : 1u; });
   sum(trailing_, [](const Piece& p) { return p.trailing.empty() ? 0u : 1u; });
   sum(breaks_, [](const Piece& p) { return has_break(p.text) ? 1u : 0u; });
   magic_.assign(pieces.size() + 1, 0);
   for (size_t i = 0; i < pieces.size(); ++i)
-    magic_[i + 1] =
-        magic_[i] + (pieces[i].opens() && !pieces[i].optional && has_magic_comma(i) ? 1 : 0);
+    magic_[i + 1] = magic_[i] + (pieces[i].opens() && !pieces[i].optional && has_magic_comma(i) ? 1 : 0);
 }
 
 std::string LineWriter::run() {
@@ -43,12 +40,9 @@ std::string LineWriter::run() {
   size_t optional = 0;
   while (optional < pieces_.size() && !pieces_[optional].optional) ++optional;
   start();
-  if (!is_forced(all) && fits(all, 0))
-    flat(all);
-  else if (optional < pieces_.size())
-    choose_brackets(all, optional);
-  else
-    broken_at_brackets(all, indent_, 0);
+  if (!is_forced(all) && fits(all, 0)) flat(all);
+  else if (optional < pieces_.size()) choose_brackets(all, optional);
+  else broken_at_brackets(all, indent_, 0);
   trailing(pieces_.back());
   return std::move(out_);
 }
@@ -82,12 +76,9 @@ bool LineWriter::accepts_without_brackets(size_t open) const {
 
 void LineWriter::inside(Range range, uint32_t indent, uint32_t suffix) {
   size_t count = 0;
-  if (!is_forced(range) && fits(range, suffix))
-    flat(range);
-  else if (best_priority(range, count) != 0)
-    segments(range, indent, suffix, false);
-  else
-    broken_at_brackets(range, indent, suffix);
+  if (!is_forced(range) && fits(range, suffix)) flat(range);
+  else if (best_priority(range, count) != 0) segments(range, indent, suffix, false);
+  else broken_at_brackets(range, indent, suffix);
 }
 
 // One row for each part between the most willing places.
@@ -161,8 +152,7 @@ bool LineWriter::breaks_bracket(size_t open, Range range, uint32_t suffix) const
     }
     end = pieces_[end].match;
   }
-  return !fits({open, std::min(end, range.end)},
-               suffix + (pieces_[open].optional ? kOptionalColumns : 0));
+  return !fits({open, std::min(end, range.end)}, suffix + (pieces_[open].optional ? kOptionalColumns : 0));
 }
 
 void LineWriter::group(size_t open, uint32_t indent) {
@@ -175,12 +165,9 @@ void LineWriter::group(size_t open, uint32_t indent) {
     comments(pieces_[content.begin].leading, inner);
     size_t count = 0;
     const bool magic = has_magic_comma(open);
-    if (!magic && !is_forced(content) && fits(content, 0))
-      flat(content);
-    else if (best_priority(content, count) != 0)
-      segments(content, inner, 0, true);
-    else
-      broken_at_brackets(content, inner, 0);
+    if (!magic && !is_forced(content) && fits(content, 0)) flat(content);
+    else if (best_priority(content, count) != 0) segments(content, inner, 0, true);
+    else broken_at_brackets(content, inner, 0);
     trailing(pieces_[content.end - 1]);
   }
   for (std::string_view comment : pieces_[content.end].leading) {
@@ -209,8 +196,8 @@ bool LineWriter::is_forced(Range range) const {
 }
 
 bool LineWriter::has_comments(Range range) const {
-  return !range.empty() && (leading_[range.end] != leading_[range.begin + 1] ||
-                            trailing_[range.end - 1] != trailing_[range.begin]);
+  return !range.empty() &&
+         (leading_[range.end] != leading_[range.begin + 1] || trailing_[range.end - 1] != trailing_[range.begin]);
 }
 
 uint32_t LineWriter::flat_width(Range range) const {

@@ -58,8 +58,7 @@ bool append_row(const std::string& root, const std::string& path, std::string& t
     std::cerr << render_all(compiled.diagnostics, *source);
     return false;
   }
-  table += "    {" + literal(path) + ",\n" + literal(text) + ",\n" +
-           literal(serialize(*compiled.code)) + "},\n";
+  table += "    {" + literal(path) + ",\n" + literal(text) + ",\n" + literal(serialize(*compiled.code)) + "},\n";
   return true;
 }
 

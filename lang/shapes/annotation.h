@@ -98,8 +98,8 @@ struct AnnotationPlace {
 };
 
 // Faults go to `diagnostics`, or nowhere when that is null.
-Annotation read_annotation(const Expr* e, const Source& source, const ShapeNames& names,
-                           const AnnotationPlace& place, Diagnostics* diagnostics);
+Annotation read_annotation(const Expr* e, const Source& source, const ShapeNames& names, const AnnotationPlace& place,
+                           Diagnostics* diagnostics);
 
 // ---- one function
 
@@ -114,8 +114,8 @@ struct ShapeSignature {
 };
 
 // Parameters in the order of their registers. A parameter whose default is None may be None.
-ShapeSignature read_signature(const Arguments& args, const Expr* returns, const Source& source,
-                              const ShapeNames& names, Diagnostics* diagnostics);
+ShapeSignature read_signature(const Arguments& args, const Expr* returns, const Source& source, const ShapeNames& names,
+                              Diagnostics* diagnostics);
 // A tuple name, text, name, text...; "return" names the result. Not for an empty signature.
 Literal signature_literal(const ShapeSignature& signature);
 ShapeSignature signature_of(const std::vector<std::string>& texts);

@@ -70,8 +70,7 @@ class Computed {
       terms_.push_back({Kind::Name, 0, word});
       return word != "_";
     }
-    if (word.size() > kMostDigits || word.find_first_not_of("0123456789") != std::string::npos)
-      return false;
+    if (word.size() > kMostDigits || word.find_first_not_of("0123456789") != std::string::npos) return false;
     terms_.push_back({Kind::Number, std::stoll(word), {}});
     return true;
   }
@@ -150,8 +149,7 @@ class Dimensions {
     if (!place_.names) return true;
     const auto [at, is_new] = place_.names->emplace(name, is_rest);
     if (is_new || at->second == is_rest) return true;
-    return fail(quoted(name) + " names one size and also, as '*" + std::string(name) +
-                    "', any number of them",
+    return fail(quoted(name) + " names one size and also, as '*" + std::string(name) + "', any number of them",
                 "give one of them another name");
   }
 

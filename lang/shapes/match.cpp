@@ -49,9 +49,7 @@ Size evaluate(const Dimension& d, const BoundSizes& bound, SizeLogic& logic) {
   return stack.back();
 }
 
-bool is_rest(const Dimension& d) {
-  return d.kind == Dimension::Kind::Rest || d.kind == Dimension::Kind::AnyRest;
-}
+bool is_rest(const Dimension& d) { return d.kind == Dimension::Kind::Rest || d.kind == Dimension::Kind::AnyRest; }
 
 // One annotation against one value. `reason` says why it does not fit.
 class Matcher {
@@ -112,8 +110,7 @@ class Matcher {
   std::optional<Failure> tuple(const Annotation& a, const ShapeFact& fact) {
     if (fact.kind != FactKind::Tuple) return fail(a, fact, "a tuple is expected");
     if (fact.items.size() != a.parts.size())
-      return fail(a, fact, "it has " + counted(fact.items.size(), "item") + ", not " +
-                               std::to_string(a.parts.size()));
+      return fail(a, fact, "it has " + counted(fact.items.size(), "item") + ", not " + std::to_string(a.parts.size()));
     for (size_t i = 0; i < a.parts.size(); ++i)
       if (auto failure = match(a.parts[i], fact.items[i])) return inside(std::move(*failure), i);
     return std::nullopt;
@@ -121,11 +118,10 @@ class Matcher {
 
   std::optional<Failure> each(const Annotation& a, const ShapeFact& fact) {
     const bool open = a.container == "Sequence" || a.container == "Mapping";
-    const bool fits = a.kind == Kind::Values     ? fact.kind == FactKind::Dict
-                      : a.container == "tuple"   ? fact.kind == FactKind::Tuple
-                      : a.container == "list"    ? fact.kind == FactKind::List
-                                                 : fact.kind == FactKind::List ||
-                                                       fact.kind == FactKind::Tuple;
+    const bool fits = a.kind == Kind::Values   ? fact.kind == FactKind::Dict
+                      : a.container == "tuple" ? fact.kind == FactKind::Tuple
+                      : a.container == "list"  ? fact.kind == FactKind::List
+                                               : fact.kind == FactKind::List || fact.kind == FactKind::Tuple;
     // Other classes may be sequences and mappings too.
     if (!fits && open && fact.kind == FactKind::Other) return std::nullopt;
     if (!fits) return fail(a, fact, "a " + a.container + " is expected");
@@ -146,12 +142,13 @@ class Matcher {
         std::find(want.dtypes.begin(), want.dtypes.end(), fact.type) == want.dtypes.end())
       return fail(a, fact, "its dtype is " + fact.type + ", not " + want.dtype_text);
     if (!want.has_dimensions || !fact.is_rank_known) return std::nullopt;
-    const size_t fixed = static_cast<size_t>(std::count_if(
-        want.dimensions.begin(), want.dimensions.end(), [](const Dimension& d) { return !is_rest(d); }));
+    const size_t fixed = static_cast<size_t>(
+        std::count_if(want.dimensions.begin(), want.dimensions.end(), [](const Dimension& d) { return !is_rest(d); }));
     const bool open = fixed != want.dimensions.size();
     if (open ? fact.sizes.size() < fixed : fact.sizes.size() != fixed)
-      return fail(a, fact, "it has " + counted(fact.sizes.size(), "dimension") + ", not " +
-                               (open ? "at least " : "") + std::to_string(fixed));
+      return fail(a, fact,
+                  "it has " + counted(fact.sizes.size(), "dimension") + ", not " + (open ? "at least " : "") +
+                      std::to_string(fixed));
     size_t at = 0;
     for (const Dimension& d : want.dimensions) {
       const size_t taken = is_rest(d) ? fact.sizes.size() - fixed : 1;
@@ -208,8 +205,8 @@ class Matcher {
     bool same = known->is_rest && known->sizes.size() == sizes.size();
     for (size_t i = 0; same && i < sizes.size(); ++i) same = !differ(sizes[i], known->sizes[i]);
     if (same) return "";
-    return "its *" + d.text + " is (" + sizes_text(sizes) + "), but *" + d.text + " is (" +
-           sizes_text(known->sizes) + ")";
+    return "its *" + d.text + " is (" + sizes_text(sizes) + "), but *" + d.text + " is (" + sizes_text(known->sizes) +
+           ")";
   }
 
   SizeLogic& logic_;
@@ -217,9 +214,8 @@ class Matcher {
   std::string from_;
 };
 
-std::optional<ShapeMismatch> match_one(const Annotation& annotation, const ShapeFact& fact,
-                                       const std::string& what, const std::string& from,
-                                       SizeLogic& logic, BoundSizes& bound) {
+std::optional<ShapeMismatch> match_one(const Annotation& annotation, const ShapeFact& fact, const std::string& what,
+                                       const std::string& from, SizeLogic& logic, BoundSizes& bound) {
   auto failure = Matcher(logic, bound, from).match(annotation, fact);
   if (!failure) return std::nullopt;
   ShapeMismatch mismatch;
@@ -251,12 +247,9 @@ std::optional<bool> SizeLogic::equal(const Size& a, const Size& b) { return a.nu
 Size SizeLogic::compute(SizeTerm::Kind operation, const Size& a, const Size& b) {
   Size out;
   switch (operation) {
-    case TermKind::Add:
-      return __builtin_add_overflow(a.number, b.number, &out.number) ? unknown_size() : out;
-    case TermKind::Subtract:
-      return __builtin_sub_overflow(a.number, b.number, &out.number) ? unknown_size() : out;
-    case TermKind::Multiply:
-      return __builtin_mul_overflow(a.number, b.number, &out.number) ? unknown_size() : out;
+    case TermKind::Add: return __builtin_add_overflow(a.number, b.number, &out.number) ? unknown_size() : out;
+    case TermKind::Subtract: return __builtin_sub_overflow(a.number, b.number, &out.number) ? unknown_size() : out;
+    case TermKind::Multiply: return __builtin_mul_overflow(a.number, b.number, &out.number) ? unknown_size() : out;
     default: break;
   }
   if (b.number == 0 || (b.number == -1 && a.number == INT64_MIN)) return unknown_size();
@@ -283,20 +276,18 @@ std::string fact_text(const ShapeFact& fact) {
   }
   constexpr size_t kShown = 8;
   std::string items;
-  for (size_t i = 0; i < fact.items.size() && i < kShown; ++i)
-    items += (i == 0 ? "" : ", ") + fact_text(fact.items[i]);
+  for (size_t i = 0; i < fact.items.size() && i < kShown; ++i) items += (i == 0 ? "" : ", ") + fact_text(fact.items[i]);
   if (fact.items.size() > kShown) items += ", ... (" + std::to_string(fact.items.size()) + " items)";
   if (fact.kind == FactKind::Tuple) return "(" + items + (fact.items.size() == 1 ? ",)" : ")");
   return fact.kind == FactKind::List ? "[" + items + "]" : "{" + items + "}";
 }
 
-std::optional<ShapeMismatch> match_arguments(const ShapeSignature& signature,
-                                             const std::vector<ShapeFact>& arguments,
+std::optional<ShapeMismatch> match_arguments(const ShapeSignature& signature, const std::vector<ShapeFact>& arguments,
                                              SizeLogic& logic, BoundSizes& bound) {
   for (size_t i = 0; i < signature.parameters.size() && i < arguments.size(); ++i) {
     const ShapeParameter& p = signature.parameters[i];
-    auto mismatch = match_one(p.annotation, arguments[i], "argument '" + p.name + "'",
-                              "'" + p.name + "'", logic, bound);
+    auto mismatch =
+        match_one(p.annotation, arguments[i], "argument '" + p.name + "'", "'" + p.name + "'", logic, bound);
     if (!mismatch) continue;
     mismatch->parameter = i;
     return mismatch;
@@ -304,8 +295,8 @@ std::optional<ShapeMismatch> match_arguments(const ShapeSignature& signature,
   return std::nullopt;
 }
 
-std::optional<ShapeMismatch> match_result(const ShapeSignature& signature, const ShapeFact& result,
-                                          SizeLogic& logic, BoundSizes& bound) {
+std::optional<ShapeMismatch> match_result(const ShapeSignature& signature, const ShapeFact& result, SizeLogic& logic,
+                                          BoundSizes& bound) {
   auto mismatch = match_one(signature.result, result, "the result", "the result", logic, bound);
   if (mismatch) mismatch->is_result = true;
   return mismatch;
@@ -316,10 +307,10 @@ std::string mismatch_text(const std::string& function, const ShapeSignature& sig
   std::string call;
   for (size_t i = 0; i < signature.parameters.size() && i < arguments.size(); ++i)
     call += (i == 0 ? "" : ", ") + signature.parameters[i].name + ": " + fact_text(arguments[i]);
-  return function + "(): " + mismatch.what + " does not fit its annotation: " + mismatch.reason +
-         "\n    annotation  " + mismatch.annotation +                                    //
-         "\n    actual      " + mismatch.actual +                                        //
-         "\n    sizes       " + bound_text(mismatch.bound) +                             //
+  return function + "(): " + mismatch.what + " does not fit its annotation: " + mismatch.reason + "\n    annotation  " +
+         mismatch.annotation +                                //
+         "\n    actual      " + mismatch.actual +             //
+         "\n    sizes       " + bound_text(mismatch.bound) +  //
          "\n    call        " + function + "(" + call + ")";
 }
 

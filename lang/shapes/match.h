@@ -24,9 +24,9 @@ struct Size {
 // What is known of a value.
 struct ShapeFact {
   enum class Kind : uint8_t { Unknown, None, Other, Tensor, Tuple, List, Dict } kind = Kind::Unknown;
-  std::string type;             // Other: the name of its type. Tensor: the short dtype; empty: unknown
-  bool is_rank_known = true;    // Tensor
-  std::vector<Size> sizes;      // Tensor
+  std::string type;              // Other: the name of its type. Tensor: the short dtype; empty: unknown
+  bool is_rank_known = true;     // Tensor
+  std::vector<Size> sizes;       // Tensor
   std::vector<ShapeFact> items;  // Tuple, List; of a Dict its values
 };
 std::string fact_text(const ShapeFact& fact);  // Tensor[f32, "2 3"]
@@ -51,19 +51,18 @@ using BoundSizes = std::vector<BoundSize>;
 
 struct ShapeMismatch {
   bool is_result = false;
-  size_t parameter = 0;   // index in the signature
-  std::string what;       // "argument 'x'", "item 1 of argument 'xs'", "the result"
+  size_t parameter = 0;  // index in the signature
+  std::string what;      // "argument 'x'", "item 1 of argument 'xs'", "the result"
   std::string annotation, actual, reason;
   BoundSizes bound;
 };
 
 // `arguments`: a fact for each parameter of the signature. The sizes they bind go to `bound`.
-std::optional<ShapeMismatch> match_arguments(const ShapeSignature& signature,
-                                             const std::vector<ShapeFact>& arguments,
+std::optional<ShapeMismatch> match_arguments(const ShapeSignature& signature, const std::vector<ShapeFact>& arguments,
                                              SizeLogic& logic, BoundSizes& bound);
 // With what the arguments bound.
-std::optional<ShapeMismatch> match_result(const ShapeSignature& signature, const ShapeFact& result,
-                                          SizeLogic& logic, BoundSizes& bound);
+std::optional<ShapeMismatch> match_result(const ShapeSignature& signature, const ShapeFact& result, SizeLogic& logic,
+                                          BoundSizes& bound);
 
 // "argument 'w' does not fit its annotation" with both, the reason, the sizes bound so far and the call.
 std::string mismatch_text(const std::string& function, const ShapeSignature& signature,

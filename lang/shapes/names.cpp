@@ -21,8 +21,7 @@ void ShapeNames::bind(std::string_view name, bool is_foreign) {
 void ShapeNames::import_from(const ImportFrom& node) {
   for (const Alias* alias : node.names) {
     const std::string_view bound = alias->asname.empty() ? alias->name : alias->asname;
-    const bool is_tensor =
-        node.level == 0 && is_of_torch(node.module) && alias->name == "Tensor";
+    const bool is_tensor = node.level == 0 && is_of_torch(node.module) && alias->name == "Tensor";
     if (is_tensor) tensors_.insert(bound);
     bind(bound, !is_tensor);
   }
@@ -31,10 +30,9 @@ void ShapeNames::import_from(const ImportFrom& node) {
 void ShapeNames::assign(const Expr* target, const Expr* value, bool at_top) {
   auto* name = try_as<const Name>(target);
   if (!name) {
-    const bool unpacks = target->kind == ExprKind::Tuple || target->kind == ExprKind::ListExpr ||
-                         target->kind == ExprKind::Starred;
-    if (unpacks)
-      each_child(const_cast<Expr*>(target), [&](Expr* c) { assign(c, nullptr, false); });
+    const bool unpacks =
+        target->kind == ExprKind::Tuple || target->kind == ExprKind::ListExpr || target->kind == ExprKind::Starred;
+    if (unpacks) each_child(const_cast<Expr*>(target), [&](Expr* c) { assign(c, nullptr, false); });
     return;
   }
   if (value && is_tensor(value)) {
@@ -43,8 +41,7 @@ void ShapeNames::assign(const Expr* target, const Expr* value, bool at_top) {
   }
   const bool is_first = !bound_.count(name->id);
   bind(name->id, true);
-  const bool may_name = value && (value->kind == ExprKind::Constant ||
-                                  value->kind == ExprKind::Subscript ||
+  const bool may_name = value && (value->kind == ExprKind::Constant || value->kind == ExprKind::Subscript ||
                                   value->kind == ExprKind::BinOp);
   if (at_top && is_first && may_name) aliases_[name->id] = value;
 }
@@ -85,8 +82,7 @@ bool ShapeNames::is_torch(const Expr* e) const {
 }
 
 bool ShapeNames::is_tensor(const Expr* e) const {
-  if (auto* name = try_as<const Name>(e))
-    return tensors_.count(name->id) && !foreign_.count(name->id);
+  if (auto* name = try_as<const Name>(e)) return tensors_.count(name->id) && !foreign_.count(name->id);
   auto* attribute = try_as<const Attribute>(e);
   return attribute && attribute->attr == "Tensor" && is_torch(attribute->value);
 }

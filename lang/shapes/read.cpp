@@ -19,14 +19,14 @@ struct DTypeName {
 // By torch's names and this project's short ones.
 const DTypeName* find_dtype(std::string_view name) {
   static const DTypeName kRows[] = {
-      {"f32", {"f32"}},     {"f64", {"f64"}},        {"bf16", {"bf16"}},  {"i32", {"i32"}},
-      {"i64", {"i64"}},     {"u8", {"u8"}},          {"bool", {"bool"}},  {"float32", {"f32"}},
-      {"float64", {"f64"}}, {"bfloat16", {"bf16"}},  {"int32", {"i32"}},  {"int64", {"i64"}},
-      {"uint8", {"u8"}},    {"i8", {"i8"}},          {"i16", {"i16"}},    {"f16", {"f16"}},
-      {"c64", {"c64"}},     {"c128", {"c128"}},      {"int8", {"i8"}},    {"int16", {"i16"}},
-      {"float16", {"f16"}}, {"half", {"f16"}},       {"short", {"i16"}},  {"complex64", {"c64"}},
-      {"cfloat", {"c64"}},  {"complex128", {"c128"}}, {"cdouble", {"c128"}},
-      {"double", {"f64"}},     {"long", {"i64"}}};
+      {"f32", {"f32"}},     {"f64", {"f64"}},         {"bf16", {"bf16"}},    {"i32", {"i32"}},
+      {"i64", {"i64"}},     {"u8", {"u8"}},           {"bool", {"bool"}},    {"float32", {"f32"}},
+      {"float64", {"f64"}}, {"bfloat16", {"bf16"}},   {"int32", {"i32"}},    {"int64", {"i64"}},
+      {"uint8", {"u8"}},    {"i8", {"i8"}},           {"i16", {"i16"}},      {"f16", {"f16"}},
+      {"c64", {"c64"}},     {"c128", {"c128"}},       {"int8", {"i8"}},      {"int16", {"i16"}},
+      {"float16", {"f16"}}, {"half", {"f16"}},        {"short", {"i16"}},    {"complex64", {"c64"}},
+      {"cfloat", {"c64"}},  {"complex128", {"c128"}}, {"cdouble", {"c128"}}, {"double", {"f64"}},
+      {"long", {"i64"}}};
   for (const DTypeName& row : kRows)
     if (row.name == name) return &row;
   return nullptr;
@@ -45,8 +45,8 @@ const DTypeName* find_class(std::string_view name, bool of_torch) {
 // ---- classes
 
 // Classes that no tensor is an instance of.
-constexpr std::string_view kOthers[] = {"int",   "float", "bool", "str",      "bytes", "list",
-                                        "tuple", "dict",  "set",  "frozenset"};
+constexpr std::string_view kOthers[] = {"int",  "float", "bool", "str", "bytes",
+                                        "list", "tuple", "dict", "set", "frozenset"};
 
 struct ContainerRow {
   std::string_view name;
@@ -54,11 +54,10 @@ struct ContainerRow {
   std::string_view container;
 };
 constexpr ContainerRow kContainers[] = {
-    {"tuple", Kind::Tuple, "tuple"},         {"Tuple", Kind::Tuple, "tuple"},
-    {"list", Kind::Items, "list"},           {"List", Kind::Items, "list"},
-    {"Sequence", Kind::Items, "Sequence"},   {"dict", Kind::Values, "dict"},
-    {"Dict", Kind::Values, "dict"},          {"Mapping", Kind::Values, "Mapping"},
-    {"Union", Kind::Union, ""},              {"Optional", Kind::Union, ""}};
+    {"tuple", Kind::Tuple, "tuple"}, {"Tuple", Kind::Tuple, "tuple"},       {"list", Kind::Items, "list"},
+    {"List", Kind::Items, "list"},   {"Sequence", Kind::Items, "Sequence"}, {"dict", Kind::Values, "dict"},
+    {"Dict", Kind::Values, "dict"},  {"Mapping", Kind::Values, "Mapping"},  {"Union", Kind::Union, ""},
+    {"Optional", Kind::Union, ""}};
 
 // The last part of a dotted name.
 std::string_view last_name(const Expr* e) {
@@ -70,8 +69,7 @@ std::string_view last_name(const Expr* e) {
 // Reads one annotation. In the text of a string annotation places are those of a text of its own.
 class Reader {
  public:
-  Reader(const Source& source, const ShapeNames& names, const AnnotationPlace& place,
-         Diagnostics* diagnostics)
+  Reader(const Source& source, const ShapeNames& names, const AnnotationPlace& place, Diagnostics* diagnostics)
       : source_(&source), names_(names), place_(place), diagnostics_(diagnostics) {}
 
   Annotation read(const Expr* e) {
@@ -115,8 +113,7 @@ class Reader {
   }
 
   Annotation named(const Name& name) {
-    if (std::find(std::begin(kOthers), std::end(kOthers), name.id) != std::end(kOthers))
-      return other(name.id);
+    if (std::find(std::begin(kOthers), std::end(kOthers), name.id) != std::end(kOthers)) return other(name.id);
     const Expr* alias = names_.alias(name.id);
     if (!alias || aliases_ == kDeepestAlias) return {};
     ++aliases_;
@@ -135,8 +132,7 @@ class Reader {
     if (!parsed.module) return {};
     if (!main_source_) main_source_ = source_;
     const Place before = enter({&inner, base_ + text_begin(node), fixed_span(node)});
-    Annotation a =
-        read(as<const ExprStmt>(static_cast<const Stmt*>(parsed.module->body[0]))->value);
+    Annotation a = read(as<const ExprStmt>(static_cast<const Stmt*>(parsed.module->body[0]))->value);
     leave(before);
     return a;
   }
@@ -174,10 +170,8 @@ class Reader {
     }
     if (row.kind == Kind::Values && !parts.empty()) parts = {parts.back()};
     for (const Expr* part : parts) {
-      if (a.kind == Kind::Union)
-        add_choice(a, read(part));
-      else
-        a.parts.push_back(read(part));
+      if (a.kind == Kind::Union) add_choice(a, read(part));
+      else a.parts.push_back(read(part));
     }
     return a;
   }
@@ -295,13 +289,12 @@ std::optional<std::vector<std::string>> dtypes_of_name(std::string_view name, bo
 }
 
 bool Annotation::holds_tensor() const {
-  return kind == Kind::Tensor || std::any_of(parts.begin(), parts.end(), [](const Annotation& part) {
-           return part.holds_tensor();
-         });
+  return kind == Kind::Tensor ||
+         std::any_of(parts.begin(), parts.end(), [](const Annotation& part) { return part.holds_tensor(); });
 }
 
-Annotation read_annotation(const Expr* e, const Source& source, const ShapeNames& names,
-                           const AnnotationPlace& place, Diagnostics* diagnostics) {
+Annotation read_annotation(const Expr* e, const Source& source, const ShapeNames& names, const AnnotationPlace& place,
+                           Diagnostics* diagnostics) {
   return e ? Reader(source, names, place, diagnostics).read(e) : Annotation();
 }
 

@@ -9,8 +9,7 @@ using Kind = Annotation::Kind;
 
 std::string joined(const std::vector<Annotation>& parts, std::string_view separator) {
   std::string out;
-  for (const Annotation& part : parts)
-    out += (out.empty() ? "" : std::string(separator)) + annotation_text(part);
+  for (const Annotation& part : parts) out += (out.empty() ? "" : std::string(separator)) + annotation_text(part);
   return out;
 }
 
@@ -20,8 +19,7 @@ std::string tensor_text(const TensorShape& tensor) {
     if (!shape.empty()) shape += " ";
     shape += (d.kind == Dimension::Kind::Rest ? "*" : "") + d.text;
   }
-  if (!tensor.has_dimensions)
-    return tensor.dtype_text.empty() ? "Tensor" : "Tensor[" + tensor.dtype_text + "]";
+  if (!tensor.has_dimensions) return tensor.dtype_text.empty() ? "Tensor" : "Tensor[" + tensor.dtype_text + "]";
   return "Tensor[" + tensor.dtype_text + (tensor.dtype_text.empty() ? "\"" : ", \"") + shape + "\"]";
 }
 
@@ -57,10 +55,8 @@ Annotation or_none(Annotation annotation, const Expr* default_value) {
   Annotation none, either;
   none.kind = Kind::None;
   either.kind = Kind::Union;
-  if (annotation.kind == Kind::Union)
-    either.parts = std::move(annotation.parts);
-  else
-    either.parts.push_back(std::move(annotation));
+  if (annotation.kind == Kind::Union) either.parts = std::move(annotation.parts);
+  else either.parts.push_back(std::move(annotation));
   for (const Annotation& part : either.parts)
     if (part.kind == Kind::None) return either;
   either.parts.push_back(std::move(none));
@@ -80,42 +76,36 @@ std::string annotation_text(const Annotation& annotation) {
     case Kind::Items:
       return annotation.container + "[" + joined(annotation.parts, ", ") +
              (annotation.container == "tuple" ? ", ...]" : "]");
-    case Kind::Values:
-      return annotation.container + "[Any, " + joined(annotation.parts, ", ") + "]";
+    case Kind::Values: return annotation.container + "[Any, " + joined(annotation.parts, ", ") + "]";
   }
   return {};
 }
 
-ShapeSignature read_signature(const Arguments& args, const Expr* returns, const Source& source,
-                              const ShapeNames& names, Diagnostics* diagnostics) {
+ShapeSignature read_signature(const Arguments& args, const Expr* returns, const Source& source, const ShapeNames& names,
+                              Diagnostics* diagnostics) {
   ShapeSignature signature;
   std::unordered_map<std::string, bool> sizes;
   const AnnotationPlace place{false, &sizes}, at_result{true, &sizes};
   const auto add = [&](std::string name, Annotation annotation) {
-    if (annotation.holds_tensor())
-      signature.parameters.push_back({std::move(name), std::move(annotation)});
+    if (annotation.holds_tensor()) signature.parameters.push_back({std::move(name), std::move(annotation)});
   };
   const auto read = [&](const Parameter* p, const Expr* default_value) {
     Annotation annotation = read_annotation(p->annotation, source, names, place, diagnostics);
-    if (annotation.holds_tensor())
-      add(std::string(p->name), or_none(std::move(annotation), default_value));
+    if (annotation.holds_tensor()) add(std::string(p->name), or_none(std::move(annotation), default_value));
   };
   const size_t positional = args.posonlyargs.size() + args.args.size();
   const size_t required = positional - args.defaults.size();
   for (size_t i = 0; i < positional; ++i) {
     const size_t first = args.posonlyargs.size();
-    read(i < first ? args.posonlyargs[i] : args.args[i - first],
-         i < required ? nullptr : args.defaults[i - required]);
+    read(i < first ? args.posonlyargs[i] : args.args[i - first], i < required ? nullptr : args.defaults[i - required]);
   }
   for (size_t i = 0; i < args.kwonlyargs.size(); ++i) read(args.kwonlyargs[i], args.kw_defaults[i]);
   if (args.vararg)
     add("*" + std::string(args.vararg->name),
-        gathered(read_annotation(args.vararg->annotation, source, names, place, diagnostics),
-                 Kind::Items, "tuple"));
+        gathered(read_annotation(args.vararg->annotation, source, names, place, diagnostics), Kind::Items, "tuple"));
   if (args.kwarg)
     add("**" + std::string(args.kwarg->name),
-        gathered(read_annotation(args.kwarg->annotation, source, names, place, diagnostics),
-                 Kind::Values, "dict"));
+        gathered(read_annotation(args.kwarg->annotation, source, names, place, diagnostics), Kind::Values, "dict"));
   Annotation result = read_annotation(returns, source, names, at_result, diagnostics);
   if (result.holds_tensor()) signature.result = std::move(result);
   return signature;
@@ -140,10 +130,8 @@ ShapeSignature signature_of(const std::vector<std::string>& texts) {
     const bool is_result = name == "return";
     // The names were resolved when the signature was written.
     Annotation annotation = read_text(texts[i + 1], {is_result, nullptr});
-    if (is_result)
-      signature.result = std::move(annotation);
-    else
-      signature.parameters.push_back({name, std::move(annotation)});
+    if (is_result) signature.result = std::move(annotation);
+    else signature.parameters.push_back({name, std::move(annotation)});
   }
   return signature;
 }

@@ -60,7 +60,8 @@ class SimulatedBackend final : public Backend {
 };
 
 void SimulatedBackend::use(MemoryPiece* piece, StreamId stream) {
-  if (piece && piece->stream != stream && std::find(piece->users.begin(), piece->users.end(), stream) == piece->users.end())
+  if (piece && piece->stream != stream &&
+      std::find(piece->users.begin(), piece->users.end(), stream) == piece->users.end())
     piece->users.push_back(stream);
 }
 
@@ -127,9 +128,10 @@ void SimulatedBackend::copy_from_device(const Tensor& target, const Tensor& sour
   Backend& other = source.storage()->backend();
   const StreamId stream = current_stream(), there = other.current_stream();
   if (&other != this) queue_.wait(stream, other.record(there));
-  queue_.add(stream, "copy", [to = as_kernel_sees(target, stream), from = as_kernel_sees(source, &other == this ? stream : there)] {
-    copy_into(to, from);
-  });
+  queue_.add(stream, "copy",
+             [to = as_kernel_sees(target, stream), from = as_kernel_sees(source, &other == this ? stream : there)] {
+               copy_into(to, from);
+             });
   if (&other != this) other.wait(there, queue_.record(stream));
 }
 
@@ -189,7 +191,8 @@ std::optional<SimulatedSettings> parse_simulated(std::string_view text) {
 std::vector<Ref<Backend>> make_simulated(Device& engine, const SimulatedSettings& settings) {
   auto signals = std::make_shared<QueueSignals>();
   std::vector<Ref<Backend>> devices;
-  for (int i = 0; i < settings.devices; ++i) devices.push_back(make_ref<SimulatedBackend>(engine, i, settings, signals));
+  for (int i = 0; i < settings.devices; ++i)
+    devices.push_back(make_ref<SimulatedBackend>(engine, i, settings, signals));
   return devices;
 }
 

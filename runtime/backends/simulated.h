@@ -1,7 +1,7 @@
 #pragma once
-// The simulated device: everything that a GPU asks of the engine, without one. Its memory lies apart, its work runs on a
-// thread of its own, its errors come late; what its kernels compute is what the reference kernels compute, bit for bit.
-// Knows the reference kernels; must not know scripts.
+// The simulated device: everything that a GPU asks of the engine, without one. Its memory lies apart, its work runs on
+// a thread of its own, its errors come late; what its kernels compute is what the reference kernels compute, bit for
+// bit. Knows the reference kernels; must not know scripts.
 #include <optional>
 
 #include "runtime/backends/simulated_memory.h"
@@ -17,7 +17,8 @@ struct SimulatedSettings {
   QueueSettings queue;
 };
 
-// "simulated", with any of ":devices=N", ":memory=N[K|M|G]", ":delays=SEED", ":blocking", ":default" behind it. Empty: another text.
+// "simulated", with any of ":devices=N", ":memory=N[K|M|G]", ":delays=SEED", ":blocking", ":default" behind it. Empty:
+// another text.
 std::optional<SimulatedSettings> parse_simulated(std::string_view text);
 
 // The devices of an engine, which outlives their work.

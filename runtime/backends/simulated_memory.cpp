@@ -10,8 +10,9 @@
 namespace tsc {
 namespace {
 
-constexpr int64_t kUnit = 512, kPage = 4096;                    // of blocks, of segments
-constexpr int64_t kSmall = int64_t{1} << 20, kSmallSegment = int64_t{2} << 20;  // blocks up to there are cut from such segments
+constexpr int64_t kUnit = 512, kPage = 4096;  // of blocks, of segments
+constexpr int64_t kSmall = int64_t{1} << 20,
+                  kSmallSegment = int64_t{2} << 20;  // blocks up to there are cut from such segments
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -77,7 +78,9 @@ MemoryPiece* SimulatedMemory::cut(int64_t bytes) {
     segment = make_segment(round_up(bytes, kPage));
   } else {
     if (!open_ || open_->used + bytes > open_->bytes)
-      open_ = make_segment(std::min(kSmallSegment, std::max(round_up(bytes, kPage), total_ - statistics_.reserved_bytes.current) / kPage * kPage));
+      open_ = make_segment(
+          std::min(kSmallSegment,
+                   std::max(round_up(bytes, kPage), total_ - statistics_.reserved_bytes.current) / kPage * kPage));
     segment = open_;
   }
   if (!segment) return nullptr;
@@ -195,7 +198,8 @@ DeviceStatistics SimulatedMemory::statistics() const {
 
 void SimulatedMemory::reset_peaks() {
   const std::lock_guard lock(mutex_);
-  for (DeviceCount* count : {&statistics_.allocated_bytes, &statistics_.reserved_bytes, &statistics_.allocations, &statistics_.segments})
+  for (DeviceCount* count :
+       {&statistics_.allocated_bytes, &statistics_.reserved_bytes, &statistics_.allocations, &statistics_.segments})
     count->peak = count->current;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// The memory of a simulated device: segments that exist twice in the address space, once where nobody may read or write (the
-// device's address) and once where only the device's queue looks (the kernel's address). Blocks are cut from small segments
-// or have one of their own; a freed block is kept for the next request on its stream.
-// Knows bytes, streams by number, and events of other streams that have used a block. Thread safe.
+// The memory of a simulated device: segments that exist twice in the address space, once where nobody may read or write
+// (the device's address) and once where only the device's queue looks (the kernel's address). Blocks are cut from small
+// segments or have one of their own; a freed block is kept for the next request on its stream. Knows bytes, streams by
+// number, and events of other streams that have used a block. Thread safe.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -34,9 +34,9 @@ struct MemoryPiece {
   int64_t capacity = 0, wanted = 0;  // wanted: what was asked for, rounded
   StreamId stream = kDefaultStream;
   const char* maker = "";
-  bool is_fresh = true;                    // nothing was ever queued on it
-  std::vector<StreamId> users;             // other streams
-  std::vector<Ref<DeviceEvent>> awaited;   // behind their last work, once it is free
+  bool is_fresh = true;                   // nothing was ever queued on it
+  std::vector<StreamId> users;            // other streams
+  std::vector<Ref<DeviceEvent>> awaited;  // behind their last work, once it is free
 };
 
 class SimulatedMemory {

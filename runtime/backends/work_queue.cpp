@@ -10,7 +10,8 @@ namespace tsc {
 namespace {
 
 int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ void QueueState::stopped() {
   dropped = next;
 }
 
-// A stop is no failure: the call that it ends is told by whoever asked for it, and the next one has nothing to do with it.
+// A stop is no failure: the call that it ends is told by whoever asked for it, and the next one has nothing to do with
+// it.
 void QueueState::report(const StopFlag& stop, bool blocking, uint64_t before) {
   if (is_stopped && stop.requested()) throw Stopped{};
   is_stopped = false;
@@ -46,14 +48,16 @@ void QueueState::report(const StopFlag& stop, bool blocking, uint64_t before) {
   const bool keeps_kind = found.kind == ErrorKind::LimitError || found.kind == ErrorKind::MemoryError;
   if (blocking || keeps_kind) throw Error(found.kind, found.message);
   const std::string place = found.place ? found.place() : "";
-  throw Error(ErrorKind::RuntimeError,
-              "CUDA error: device-side assert triggered: " + found.message + " (in '" + found.what +
-                  "', which runs later than it is called" + (place.empty() ? "" : ", by " + place) +
-                  "; where the device is made to be waited for, TENSCRIPT_CUDA=simulated:blocking, the traceback shows the call)");
+  throw Error(ErrorKind::RuntimeError, "CUDA error: device-side assert triggered: " + found.message + " (in '" +
+                                           found.what + "', which runs later than it is called" +
+                                           (place.empty() ? "" : ", by " + place) +
+                                           "; where the device is made to be waited for, "
+                                           "TENSCRIPT_CUDA=simulated:blocking, the traceback shows the call)");
 }
 
 WorkQueue::WorkQueue(Device& engine, std::shared_ptr<QueueSignals> signals, QueueSettings settings)
-    : engine_(engine), signals_(std::move(signals)), settings_(std::move(settings)), streams_(1), chance_(settings_.delays.value_or(0)) {}
+    : engine_(engine), signals_(std::move(signals)), settings_(std::move(settings)), streams_(1),
+      chance_(settings_.delays.value_or(0)) {}
 
 StreamId WorkQueue::make_stream() {
   const std::lock_guard lock(signals_->mutex);
@@ -63,7 +67,8 @@ StreamId WorkQueue::make_stream() {
 
 size_t WorkQueue::index_of(StreamId stream) const {
   const auto index = static_cast<size_t>(stream);
-  if (stream < 0 || index >= streams_.size()) throw Error(ErrorKind::RuntimeError, "CUDA error: invalid resource handle");
+  if (stream < 0 || index >= streams_.size())
+    throw Error(ErrorKind::RuntimeError, "CUDA error: invalid resource handle");
   return index;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// The queue of a simulated device: streams of work that one thread of its own does, a piece at a time, each stream in order.
-// Which stream comes next is chance where `delays` is set, and there are pauses between pieces: whoever relies on an order
-// that no event makes sees other values. Knows no memory and no tensors.
-// Keeps: whoever queues waits while there are very many pieces, so that what they hold has a bound; work behind a failed piece
-// is dropped until the failure was reported by a call that waits. Numbers that name no stream are refused.
+// The queue of a simulated device: streams of work that one thread of its own does, a piece at a time, each stream in
+// order. Which stream comes next is chance where `delays` is set, and there are pauses between pieces: whoever relies
+// on an order that no event makes sees other values. Knows no memory and no tensors. Keeps: whoever queues waits while
+// there are very many pieces, so that what they hold has a bound; work behind a failed piece is dropped until the
+// failure was reported by a call that waits. Numbers that name no stream are refused.
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -33,8 +33,8 @@ struct QueueSignals {
 using LaunchPlace = std::function<std::string()>;
 
 struct QueueSettings {
-  bool blocking = false;             // every call waits for what it has queued
-  std::optional<uint32_t> delays;    // the seed of chance; empty: in the order of the program, without pauses
+  bool blocking = false;                     // every call waits for what it has queued
+  std::optional<uint32_t> delays;            // the seed of chance; empty: in the order of the program, without pauses
   std::function<LaunchPlace()> launched_at;  // asked by who queues; empty: nobody knows
 };
 
@@ -52,14 +52,15 @@ struct QueueState {
   void stopped();
 
   std::optional<Failure> failure;
-  uint64_t next = 0;     // the number of the next piece
-  uint64_t dropped = 0;  // pieces in front of that number are not done any more
+  uint64_t next = 0;        // the number of the next piece
+  uint64_t dropped = 0;     // pieces in front of that number are not done any more
   bool is_stopped = false;  // some of them by a stop, which has not been told
 };
 
 class QueueEvent final : public DeviceEvent {
  public:
-  QueueEvent(std::shared_ptr<QueueSignals> signals, std::shared_ptr<QueueState> state, const Device& engine, bool blocking)
+  QueueEvent(std::shared_ptr<QueueSignals> signals, std::shared_ptr<QueueState> state, const Device& engine,
+             bool blocking)
       : signals_(std::move(signals)), state_(std::move(state)), engine_(engine), blocking_(blocking) {}
   bool is_done() const override;
   // Throws what was found wrong in front of the event.
@@ -94,10 +95,10 @@ class WorkQueue {
  private:
   struct Piece {
     const char* what = nullptr;
-    std::function<void()> work;   // or
-    Ref<QueueEvent> passed;       // an event that is here, or
-    Ref<QueueEvent> awaited;      // one that the stream waits for
-    LaunchPlace place;            // of work
+    std::function<void()> work;  // or
+    Ref<QueueEvent> passed;      // an event that is here, or
+    Ref<QueueEvent> awaited;     // one that the stream waits for
+    LaunchPlace place;           // of work
     uint64_t number = 0;
   };
   struct Stream {

@@ -20,9 +20,7 @@ class ByteWriter {
     byte(static_cast<uint8_t>(value));
   }
   // Small magnitudes of either sign become small numbers.
-  void difference(int64_t value) {
-    number(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
-  }
+  void difference(int64_t value) { number(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63)); }
   void raw(std::string_view bytes) { bytes_ += bytes; }
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }

@@ -21,7 +21,7 @@ enum class ErrorKind {
   NotImplementedError,
   OSError,
   DeviceMemoryError,  // a device has no memory left; torch.OutOfMemoryError
-  LimitError,  // a limit that the host set: scripts cannot catch it
+  LimitError,         // a limit that the host set: scripts cannot catch it
 };
 
 // The Python exception name of a kind.
@@ -48,14 +48,13 @@ class InternalFault : public std::exception {
   std::string message_;
 };
 
-[[noreturn]] void throw_internal_fault(const char* file, int line, const char* condition,
-                                       std::string_view detail);
+[[noreturn]] void throw_internal_fault(const char* file, int line, const char* condition, std::string_view detail);
 
 }  // namespace tsc
 
 // An invariant of ours. `detail` is a string expression evaluated only on failure.
-#define TSC_CHECK(condition, detail)                                              \
-  do {                                                                            \
-    if (!(condition)) [[unlikely]]                                                \
-      ::tsc::throw_internal_fault(__FILE__, __LINE__, #condition, detail);        \
+#define TSC_CHECK(condition, detail)                                       \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::tsc::throw_internal_fault(__FILE__, __LINE__, #condition, detail); \
   } while (false)

@@ -14,8 +14,7 @@ struct Hash128 {
 };
 
 inline uint64_t hash_mix(uint64_t a, uint64_t b) {
-  __uint128_t product = static_cast<__uint128_t>(a ^ 0x9E3779B97F4A7C15ull) *
-                        (b ^ 0xD1B54A32D192ED03ull);
+  __uint128_t product = static_cast<__uint128_t>(a ^ 0x9E3779B97F4A7C15ull) * (b ^ 0xD1B54A32D192ED03ull);
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 

@@ -38,10 +38,9 @@ class MemoryBudget : public RefCounted {
   bool has_room(int64_t bytes) const noexcept { return limit() == 0 || bytes <= most() - used(); }
   // LimitError that says what was asked for and what is in use.
   [[noreturn]] void refuse(int64_t bytes) const {
-    throw Error(ErrorKind::LimitError,
-                "a request for " + std::to_string(bytes) + " bytes exceeds the memory limit of " +
-                    std::to_string(limit()) + " bytes, of which " + std::to_string(used()) +
-                    " are in use");
+    throw Error(ErrorKind::LimitError, "a request for " + std::to_string(bytes) +
+                                           " bytes exceeds the memory limit of " + std::to_string(limit()) +
+                                           " bytes, of which " + std::to_string(used()) + " are in use");
   }
 
   // 0: no limit. It may lie below what is in use already: then every further request is refused.
@@ -66,14 +65,11 @@ class MemoryBudget : public RefCounted {
   // After a collection: the next signal comes half way between what is left in use and the limit.
   void rearm() noexcept {
     const int64_t most = this->most(), now = used();
-    soft_.store(most == 0 ? INT64_MAX : now >= most ? most : now + (most - now) / 2,
-                std::memory_order_relaxed);
+    soft_.store(most == 0 ? INT64_MAX : now >= most ? most : now + (most - now) / 2, std::memory_order_relaxed);
   }
 
  private:
-  int64_t most() const noexcept {
-    return limit() == 0 ? 0 : limit() + reserve_.load(std::memory_order_relaxed);
-  }
+  int64_t most() const noexcept { return limit() == 0 ? 0 : limit() + reserve_.load(std::memory_order_relaxed); }
   bool admit(int64_t used) noexcept {
     const int64_t most = this->most();
     soft_.store(most > 0 ? most : INT64_MAX, std::memory_order_relaxed);

@@ -93,8 +93,7 @@ CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
   try {
     block.data = request(block.capacity);
     if (!block.data)
-      throw Error(ErrorKind::MemoryError,
-                  "cannot allocate " + std::to_string(bytes) + " bytes: out of memory");
+      throw Error(ErrorKind::MemoryError, "cannot allocate " + std::to_string(bytes) + " bytes: out of memory");
   } catch (const Error&) {
     Lock lock(lock_);
     statistics_.used_bytes -= block.capacity;

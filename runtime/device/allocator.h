@@ -32,8 +32,7 @@ class CachingAllocator : public RefCounted {
     int64_t capacity = 0;
   };
 
-  explicit CachingAllocator(Ref<MemoryBudget> budget = make_ref<MemoryBudget>())
-      : budget_(std::move(budget)) {}
+  explicit CachingAllocator(Ref<MemoryBudget> budget = make_ref<MemoryBudget>()) : budget_(std::move(budget)) {}
   ~CachingAllocator() override;
 
   // At least `bytes` bytes, aligned to 64. LimitError beyond the budget, MemoryError when the system

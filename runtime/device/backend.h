@@ -1,10 +1,10 @@
 #pragma once
-// What a device with memory and queues of its own does for the engine: one Backend is one device. Storages hold its blocks;
-// run_op and copy_into (runtime/kernels) hand it what concerns tensors that lie there.
-// Work is queued on a stream and done later, in the stream's order; streams know nothing of each other but through events.
-// What a kernel finds wrong comes with the next call that waits (`synchronize`), as an Error.
-// Knows tensors by name only; must not know scripts. Keeps: memory that queued work reads or writes is not given to
-// anything that could run before that work; no call but the waiting ones waits, unless the settings say so.
+// What a device with memory and queues of its own does for the engine: one Backend is one device. Storages hold its
+// blocks; run_op and copy_into (runtime/kernels) hand it what concerns tensors that lie there. Work is queued on a
+// stream and done later, in the stream's order; streams know nothing of each other but through events. What a kernel
+// finds wrong comes with the next call that waits (`synchronize`), as an Error. Knows tensors by name only; must not
+// know scripts. Keeps: memory that queued work reads or writes is not given to anything that could run before that
+// work; no call but the waiting ones waits, unless the settings say so.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -137,9 +137,9 @@ class DeviceAccess {
   void gone(Storage* storage) noexcept { std::erase(open_, storage); }
 
   Backend& backend_;
-  DeviceAccess* around_;               // that this one adds to; null: it is one of its own
+  DeviceAccess* around_;  // that this one adds to; null: it is one of its own
   std::vector<Storage*> open_;
-  std::vector<Ref<Storage>> paused_;   // that were open
+  std::vector<Ref<Storage>> paused_;  // that were open
 };
 
 }  // namespace tsc

@@ -17,9 +17,8 @@ Device& default_device() {
 
 Isa best_isa() {
 #ifdef TSC_X86_KERNELS
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return Isa::Avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::Avx2;
 #endif
@@ -39,9 +38,7 @@ Backend& Device::backend(Place place) const {
 
 Device& current_device() { return device_of_thread ? *device_of_thread : default_device(); }
 
-DeviceScope::DeviceScope(Device& device) : previous_(device_of_thread) {
-  device_of_thread = &device;
-}
+DeviceScope::DeviceScope(Device& device) : previous_(device_of_thread) { device_of_thread = &device; }
 DeviceScope::~DeviceScope() { device_of_thread = previous_; }
 
 }  // namespace tsc

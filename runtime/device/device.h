@@ -1,9 +1,9 @@
 #pragma once
 // What one engine computes with: its allocator, its threads, its kernels' instruction set, its stop
-// flag, and the devices beside the CPU (backend.h). An engine makes its device current for the calling thread with a DeviceScope on entry; Storage
-// and the kernels read `current_device()`. This thread-local pointer is the only ambient state of the
-// runtime, and it is set and restored by scope, so two engines in one process do not see each other.
-// Where no scope is open (tests, C++ users) a default device serves, made at the first use.
+// flag, and the devices beside the CPU (backend.h). An engine makes its device current for the calling thread with a
+// DeviceScope on entry; Storage and the kernels read `current_device()`. This thread-local pointer is the only ambient
+// state of the runtime, and it is set and restored by scope, so two engines in one process do not see each other. Where
+// no scope is open (tests, C++ users) a default device serves, made at the first use.
 #include <atomic>
 #include <vector>
 
@@ -23,9 +23,7 @@ Isa best_isa();
 struct Device {
   // 0 threads: one per processor.
   explicit Device(int thread_count = 0)
-      : budget(make_ref<MemoryBudget>()),
-        allocator(make_ref<CachingAllocator>(budget)),
-        threads(thread_count, &stop),
+      : budget(make_ref<MemoryBudget>()), allocator(make_ref<CachingAllocator>(budget)), threads(thread_count, &stop),
         isa(best_isa()) {}
   ~Device();
 
@@ -36,8 +34,8 @@ struct Device {
   Isa isa;  // every choice gives the same bits; settable for tests
   // Devices with memory of their own, by number; empty where there are none. Set before scripts run.
   std::vector<Ref<Backend>> backends;
-  int current_backend = 0;               // torch.cuda.set_device
-  std::atomic<int> access_count = 0;     // DeviceAccess objects that are open
+  int current_backend = 0;            // torch.cuda.set_device
+  std::atomic<int> access_count = 0;  // DeviceAccess objects that are open
   // RuntimeError where there is no such device.
   Backend& backend(Place place) const;
 };

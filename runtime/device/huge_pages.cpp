@@ -15,7 +15,7 @@ constexpr bool kUseSlabs = false;
 constexpr bool kUseSlabs = true;
 #endif
 
-constexpr int64_t kWithoutSlabs = int64_t{2} << 20;   // bytes asked for before the first slab
+constexpr int64_t kWithoutSlabs = int64_t{2} << 20;  // bytes asked for before the first slab
 constexpr int64_t kLargestSlab = int64_t{16} << 20;
 // Between blocks: those of the same size would all begin at the same place of a page, where a load waits
 // for a store to another block.

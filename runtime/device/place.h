@@ -1,6 +1,6 @@
 #pragma once
-// Where elements lie: in the memory of the process, nowhere (device "meta", which has shapes alone), or in the memory of a
-// device by its number. One byte, so that a tensor's place is a test of one byte.
+// Where elements lie: in the memory of the process, nowhere (device "meta", which has shapes alone), or in the memory
+// of a device by its number. One byte, so that a tensor's place is a test of one byte.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #include "runtime/device/threads.h"
 
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>

@@ -15,20 +15,15 @@ Complex root(int64_t k, int64_t n) {
   // In eighths of the circle: 8 k = octant n + rest.
   const int64_t octant = 8 * k / n, rest = 8 * k - octant * n;
   const bool mirrored = octant % 2 == 1;
-  const double angle =
-      2.0 * M_PI * static_cast<double>(mirrored ? n - rest : rest) / (8.0 * static_cast<double>(n));
+  const double angle = 2.0 * M_PI * static_cast<double>(mirrored ? n - rest : rest) / (8.0 * static_cast<double>(n));
   double c = std::cos(angle), s = std::sin(angle);
   // The angle from the nearest axis; axes are (octant + 1) / 2 quarters on.
   if (mirrored) s = -s;
   switch ((octant + 1) / 2 % 4) {
-    case 0:
-      return {c, -s};
-    case 1:
-      return {-s, -c};
-    case 2:
-      return {-c, s};
-    default:
-      return {s, c};
+    case 0: return {c, -s};
+    case 1: return {-s, -c};
+    case 2: return {-c, s};
+    default: return {s, c};
   }
 }
 
@@ -69,9 +64,10 @@ struct Plan::Roots {
   explicit Roots(int64_t n) : factors(factors_of(n)), table(roots_of_unity(n, n)) {}
   int64_t length() const { return static_cast<int64_t>(table.size()); }
 
-  // The transforms of the numbers 0, step, 2 * step, ... of `from`, n of each, by the factors from `level` on; their roots
-  // are `stride` apart.
-  void run(const double* from, int side, double* to, int64_t n, int64_t step, size_t level, bool inverse, int64_t stride) const {
+  // The transforms of the numbers 0, step, 2 * step, ... of `from`, n of each, by the factors from `level` on; their
+  // roots are `stride` apart.
+  void run(const double* from, int side, double* to, int64_t n, int64_t step, size_t level, bool inverse,
+           int64_t stride) const {
     const int64_t number = 2 * side;
     if (n == 1) return static_cast<void>(std::copy_n(from, number, to));
     const int64_t p = factors[level], m = n / p;
@@ -95,7 +91,8 @@ struct Plan::Roots {
     while (levels < factors.size() && parts < kSide) parts *= factors[levels++];
     auto* numbers = reinterpret_cast<double*>(out);
     const int64_t points = n / parts;
-    if (parts % kSide != 0 || points < 4) return run(reinterpret_cast<const double*>(in), 1, numbers, n, 1, 0, inverse, 1);
+    if (parts % kSide != 0 || points < 4)
+      return run(reinterpret_cast<const double*>(in), 1, numbers, n, 1, 0, inverse, 1);
     Numbers before(kSide, points), after(kSide, points);
     for (int64_t first = 0; first < parts; first += kSide) {
       const Complex* from[kSide];
@@ -135,11 +132,8 @@ struct Plan::Convolution {
   std::vector<Complex> kernel;  // the transform of the conjugate chirp, over the padded length
 
   explicit Convolution(int64_t n)
-      : length(n),
-        padded(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * n - 1)))),
-        roots(padded),
-        chirp(static_cast<size_t>(n)),
-        kernel(static_cast<size_t>(padded)) {
+      : length(n), padded(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * n - 1)))), roots(padded),
+        chirp(static_cast<size_t>(n)), kernel(static_cast<size_t>(padded)) {
     // k^2 modulo 2 n, step by step: the square itself may not fit.
     int64_t square = 0;
     std::vector<Complex> wave(static_cast<size_t>(padded));
@@ -172,16 +166,15 @@ struct Plan::Convolution {
 
   void transform(const Numbers& from, Numbers& to, bool inverse) const {
     if (from.side > 1) return roots.run(from.data.data(), from.side, to.data.data(), padded, 1, 0, inverse, 1);
-    roots.run_alone(reinterpret_cast<const Complex*>(from.data.data()), reinterpret_cast<Complex*>(to.data.data()), inverse);
+    roots.run_alone(reinterpret_cast<const Complex*>(from.data.data()), reinterpret_cast<Complex*>(to.data.data()),
+                    inverse);
   }
 };
 
 Plan::Plan(int64_t length) : length_(length) {
   const std::vector<int64_t> factors = factors_of(length);
-  if (factors.empty() || factors.back() <= kLargestFactor)
-    roots_ = std::make_unique<Roots>(length);
-  else
-    convolution_ = std::make_unique<Convolution>(length);
+  if (factors.empty() || factors.back() <= kLargestFactor) roots_ = std::make_unique<Roots>(length);
+  else convolution_ = std::make_unique<Convolution>(length);
 }
 
 Plan::~Plan() = default;

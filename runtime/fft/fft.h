@@ -22,8 +22,8 @@ class Plan {
   ~Plan();
   Plan(const Plan&) = delete;
   int64_t length() const { return length_; }
-  // `count` transforms, one behind the other: out[k] = sum over j of in[j] * exp(-2 pi i j k / length), or with +2 pi i.
-  // Not scaled. `in` and `out` are different memory.
+  // `count` transforms, one behind the other: out[k] = sum over j of in[j] * exp(-2 pi i j k / length), or with +2 pi
+  // i. Not scaled. `in` and `out` are different memory.
   void transform(const Complex* in, Complex* out, int64_t count, bool inverse) const;
   // Whether there is a transform of kSide lines whose numbers lie side by side (stages.h) already.
   bool runs_side_by_side() const { return roots_ != nullptr; }

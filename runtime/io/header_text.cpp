@@ -33,9 +33,7 @@ void HeaderText::refuse(const std::string& what) const {
 }
 
 void HeaderText::skip_blanks() {
-  while (at_ < text_.size() &&
-         std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
-    ++at_;
+  while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
 }
 
 bool HeaderText::take(char c) {
@@ -101,10 +99,8 @@ std::string HeaderText::string() {
     const char c = text_[at_];
     if (c == '"') break;
     if (static_cast<unsigned char>(c) < 0x20) refuse("a text holds a control character");
-    if (c == '\\')
-      escape(out);
-    else
-      utf8(out);
+    if (c == '\\') escape(out);
+    else utf8(out);
   }
   ++at_;
   return out;
@@ -113,10 +109,8 @@ std::string HeaderText::string() {
 uint32_t HeaderText::four_digits() {
   uint32_t value = 0;
   const std::string_view digits = text_.substr(at_, 4);
-  const auto [next, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (digits.size() < 4 || error != std::errc() || next != digits.data() + 4)
-    refuse("\\u without four digits");
+  const auto [next, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (digits.size() < 4 || error != std::errc() || next != digits.data() + 4) refuse("\\u without four digits");
   at_ += 4;
   return value;
 }
@@ -147,12 +141,7 @@ void HeaderText::utf8(std::string& out) {
     return at_ + i < text_.size() ? static_cast<unsigned char>(text_[at_ + i]) : 0;
   };
   const uint32_t first = byte(0);
-  const size_t size = first < 0x80   ? 1
-                      : first < 0xC2 ? 0
-                      : first < 0xE0 ? 2
-                      : first < 0xF0 ? 3
-                      : first < 0xF5 ? 4
-                                     : 0;
+  const size_t size = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
   if (size == 0) refuse("a text is not UTF-8");
   uint32_t point = size == 1 ? first : first & (0x7F >> size);
   for (size_t i = 1; i < size; ++i) {
@@ -160,8 +149,7 @@ void HeaderText::utf8(std::string& out) {
     point = point << 6 | (byte(i) & 0x3F);
   }
   static constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (point < kLeast[size] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
-    refuse("a text is not UTF-8");
+  if (point < kLeast[size] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) refuse("a text is not UTF-8");
   out += text_.substr(at_, size);
   at_ += size;
 }

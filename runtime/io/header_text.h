@@ -10,8 +10,7 @@ namespace tsc::io {
 class HeaderText {
  public:
   // `refuse` throws; it gets what is wrong.
-  HeaderText(std::string_view text, void (*refuse)(const std::string&))
-      : text_(text), refuse_(refuse) {}
+  HeaderText(std::string_view text, void (*refuse)(const std::string&)) : text_(text), refuse_(refuse) {}
 
   void expect(char c);  // after blanks
   bool take(char c);    // the same where it is optional

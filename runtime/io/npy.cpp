@@ -36,17 +36,14 @@ void set_dtype(const std::string& descr, NpyHeader& header) {
   const char order = descr.empty() ? '\0' : descr[0];
   const std::string_view code = std::string_view(descr).substr(descr.empty() ? 0 : 1);
   if (!code.empty() && code[0] == 'O')
-    throw Error(
-        ErrorKind::ValueError,
-        "the array holds Python objects, which are pickled code and never loaded; save it with a "
-        "number dtype");
+    throw Error(ErrorKind::ValueError,
+                "the array holds Python objects, which are pickled code and never loaded; save it with a "
+                "number dtype");
   const std::optional<DType> dtype = dtype_coded(code);
   const bool is_byte = dtype && dtype_size(*dtype) == 1;
   if (!dtype || std::string_view("<>|=").find(order) == std::string_view::npos || (order == '|' && !is_byte))
-    throw Error(
-        ErrorKind::ValueError,
-        "the array has elements of type '" + descr +
-            "', which no dtype here can hold; the types are " + known_dtypes());
+    throw Error(ErrorKind::ValueError, "the array has elements of type '" + descr +
+                                           "', which no dtype here can hold; the types are " + known_dtypes());
   header.dtype = *dtype;
   header.big_endian = order == '>' && !is_byte;
 }
@@ -74,8 +71,7 @@ void read_entries(std::string_view dict, NpyHeader& header) {
     const std::string key = text.plain_string();
     text.expect(':');
     bool& seen = key == "descr" ? has_descr : key == "fortran_order" ? has_order : has_shape;
-    if (&seen == &has_shape && key != "shape")
-      refuse("its header has the unknown key '" + key + "'");
+    if (&seen == &has_shape && key != "shape") refuse("its header has the unknown key '" + key + "'");
     if (std::exchange(seen, true)) refuse("its header has the key '" + key + "' twice");
     if (&seen == &has_descr) {
       if (text.take('[')) refuse("its elements have fields; only plain numbers can be loaded");
@@ -88,30 +84,26 @@ void read_entries(std::string_view dict, NpyHeader& header) {
     }
     comma = text.take(',');
   }
-  if (!has_descr || !has_order || !has_shape)
-    refuse("its header lacks descr, fortran_order or shape");
+  if (!has_descr || !has_order || !has_shape) refuse("its header lacks descr, fortran_order or shape");
   text.expect_end();
 }
 
 }  // namespace
 
 int64_t npy_header_bytes(std::string_view prefix, int64_t file_bytes) {
-  if (prefix.size() < 10 || !prefix.starts_with(kMagic))
-    refuse("it does not begin with \\x93NUMPY");
+  if (prefix.size() < 10 || !prefix.starts_with(kMagic)) refuse("it does not begin with \\x93NUMPY");
   const uint32_t major = byte_at(prefix, 6), minor = byte_at(prefix, 7);
   if (major < 1 || major > 3 || minor != 0)
-    refuse("its version is " + std::to_string(major) + "." + std::to_string(minor) +
-           "; 1.0, 2.0 and 3.0 are known");
+    refuse("its version is " + std::to_string(major) + "." + std::to_string(minor) + "; 1.0, 2.0 and 3.0 are known");
   const size_t width = major == 1 ? 2 : 4;
   if (prefix.size() < 8 + width) refuse("it ends in its header");
   int64_t length = 0;
   for (size_t i = width; i-- > 0;) length = length << 8 | byte_at(prefix, 8 + i);
   if (length > kMaxHeader)
-    refuse("its header would have " + std::to_string(length) + " bytes, more than the " +
-           std::to_string(kMaxHeader) + " that are allowed");
+    refuse("its header would have " + std::to_string(length) + " bytes, more than the " + std::to_string(kMaxHeader) +
+           " that are allowed");
   const int64_t end = 8 + static_cast<int64_t>(width) + length;
-  if (end > file_bytes)
-    refuse("its header ends at byte " + std::to_string(end) + " of " + std::to_string(file_bytes));
+  if (end > file_bytes) refuse("its header ends at byte " + std::to_string(end) + " of " + std::to_string(file_bytes));
   return end;
 }
 
@@ -128,24 +120,21 @@ NpyHeader parse_npy_header(std::string_view beginning, int64_t file_bytes) {
     refuse("an array of shape " + shape_text(header.sizes) + " has more bytes than can be counted");
   }
   if (header.end > file_bytes)
-    refuse("an array of shape " + shape_text(header.sizes) + " needs " +
-           std::to_string(header.end - header.begin) + " bytes but " +
-           std::to_string(file_bytes - header.begin) + " follow the header");
+    refuse("an array of shape " + shape_text(header.sizes) + " needs " + std::to_string(header.end - header.begin) +
+           " bytes but " + std::to_string(file_bytes - header.begin) + " follow the header");
   return header;
 }
 
 std::string make_npy_header(DType dtype, const Sizes& sizes) {
   const std::string_view code = dtype_info(dtype).npy;
   if (code.empty())
-    throw Error(ErrorKind::ValueError, "an .npy file cannot hold " +
-                                           std::string(dtype_name(dtype)) +
+    throw Error(ErrorKind::ValueError, "an .npy file cannot hold " + std::string(dtype_name(dtype)) +
                                            " elements; convert the tensor with .float() first");
   std::string shape;
   for (const int64_t size : sizes) shape += std::to_string(size) + (sizes.size() == 1 ? "," : ", ");
   if (sizes.size() > 1) shape.resize(shape.size() - 2);
-  std::string dict = "{'descr': '" + std::string(dtype_size(dtype) == 1 ? "|" : "<") +
-                     std::string(code) + "', 'fortran_order': False, 'shape': (" + shape +
-                     "), }";
+  std::string dict = "{'descr': '" + std::string(dtype_size(dtype) == 1 ? "|" : "<") + std::string(code) +
+                     "', 'fortran_order': False, 'shape': (" + shape + "), }";
   const size_t beginning = kMagic.size() + 2 + (dict.size() + 2 * kAlignment < 65536 ? 2 : 4);
   const size_t whole = (beginning + dict.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
   dict.append(whole - beginning - dict.size() - 1, ' ');

@@ -43,12 +43,9 @@ class Reader {
       do {
         std::string name = text_.string();
         text_.expect(':');
-        if (!names.insert(name).second)
-          refuse("the name '" + name + "' stands twice in its header");
-        if (name == kMetadata)
-          read_metadata(header);
-        else
-          header.tensors.push_back(record(std::move(name)));
+        if (!names.insert(name).second) refuse("the name '" + name + "' stands twice in its header");
+        if (name == kMetadata) read_metadata(header);
+        else header.tensors.push_back(record(std::move(name)));
       } while (text_.take(','));
       text_.expect('}');
     }
@@ -81,14 +78,10 @@ class Reader {
       bool& seen = field == "dtype" ? has_dtype : field == "shape" ? has_shape : has_offsets;
       if (field != "dtype" && field != "shape" && field != "data_offsets")
         refuse("tensor '" + out.name + "' has the unknown field '" + field + "'");
-      if (std::exchange(seen, true))
-        refuse("tensor '" + out.name + "' has the field '" + field + "' twice");
-      if (&seen == &has_dtype)
-        out.dtype = dtype_called(text_.string(), out.name);
-      else if (&seen == &has_shape)
-        out.sizes = numbers(kMaxRank, out.name);
-      else
-        set_offsets(out);
+      if (std::exchange(seen, true)) refuse("tensor '" + out.name + "' has the field '" + field + "' twice");
+      if (&seen == &has_dtype) out.dtype = dtype_called(text_.string(), out.name);
+      else if (&seen == &has_shape) out.sizes = numbers(kMaxRank, out.name);
+      else set_offsets(out);
     } while (text_.take(','));
     text_.expect('}');
     if (!has_dtype || !has_shape || !has_offsets)
@@ -109,8 +102,7 @@ class Reader {
     if (text_.take(']')) return out;
     do {
       if (static_cast<int64_t>(out.size()) == most)
-        refuse("tensor '" + name + "' has more than " + std::to_string(most) +
-               " numbers in a list");
+        refuse("tensor '" + name + "' has more than " + std::to_string(most) + " numbers in a list");
       out.push_back(text_.natural());
     } while (text_.take(','));
     text_.expect(']');
@@ -124,33 +116,29 @@ int64_t bytes_of(const TensorRecord& record) {
   try {
     return checked_mul(numel_of(record.sizes), dtype_size(record.dtype));
   } catch (const Error&) {
-    refuse("tensor '" + record.name + "' of shape " + shape_text(record.sizes) +
-           " has more bytes than can be counted");
+    refuse("tensor '" + record.name + "' of shape " + shape_text(record.sizes) + " has more bytes than can be counted");
   }
 }
 
 // Every tensor has as many bytes as its shape needs, and together they are the data, once.
 void check_ranges(std::vector<TensorRecord>& tensors, int64_t data_begin, int64_t data_bytes) {
-  std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const TensorRecord& a, const TensorRecord& b) {
-                     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-                   });
+  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorRecord& a, const TensorRecord& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
   int64_t at = 0;
   for (TensorRecord& record : tensors) {
     if (record.begin != at || record.end < record.begin || record.end > data_bytes)
       refuse("tensor '" + record.name + "' has bytes " + std::to_string(record.begin) + " to " +
-             std::to_string(record.end) + " where they must begin at " + std::to_string(at) +
-             " and end by " + std::to_string(data_bytes));
+             std::to_string(record.end) + " where they must begin at " + std::to_string(at) + " and end by " +
+             std::to_string(data_bytes));
     if (record.end - record.begin != bytes_of(record))
       refuse("tensor '" + record.name + "' of shape " + shape_text(record.sizes) + " needs " +
-             std::to_string(bytes_of(record)) + " bytes but has " +
-             std::to_string(record.end - record.begin));
+             std::to_string(bytes_of(record)) + " bytes but has " + std::to_string(record.end - record.begin));
     at = record.end;
     record.begin += data_begin;
     record.end += data_begin;
   }
-  if (at != data_bytes)
-    refuse(std::to_string(data_bytes - at) + " bytes at its end belong to no tensor");
+  if (at != data_bytes) refuse(std::to_string(data_bytes - at) + " bytes at its end belong to no tensor");
 }
 
 std::string quoted(std::string_view text) {
@@ -158,12 +146,9 @@ std::string quoted(std::string_view text) {
   for (const char c : text) {
     static constexpr char kHex[] = "0123456789abcdef";
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (byte < 0x20)
-      ((out += "\\u00") += kHex[byte >> 4]) += kHex[byte & 15];
-    else
-      out += c;
+    if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (byte < 0x20) ((out += "\\u00") += kHex[byte >> 4]) += kHex[byte & 15];
+    else out += c;
   }
   return out += '"';
 }
@@ -173,14 +158,13 @@ std::string quoted(std::string_view text) {
 int64_t safetensors_header_bytes(std::string_view prefix, int64_t file_bytes) {
   if (prefix.size() < kSafetensorsPrefix) refuse("it has fewer than 8 bytes");
   uint64_t length = 0;
-  for (size_t i = kSafetensorsPrefix; i-- > 0;)
-    length = length << 8 | static_cast<unsigned char>(prefix[i]);
+  for (size_t i = kSafetensorsPrefix; i-- > 0;) length = length << 8 | static_cast<unsigned char>(prefix[i]);
   if (length > static_cast<uint64_t>(kMaxSafetensorsHeader))
     refuse("its header would have " + std::to_string(length) + " bytes, more than the " +
            std::to_string(kMaxSafetensorsHeader) + " that are allowed");
   if (static_cast<int64_t>(length) > file_bytes - kSafetensorsPrefix)
-    refuse("its header of " + std::to_string(length) + " bytes does not fit in its " +
-           std::to_string(file_bytes) + " bytes");
+    refuse("its header of " + std::to_string(length) + " bytes does not fit in its " + std::to_string(file_bytes) +
+           " bytes");
   return static_cast<int64_t>(length);
 }
 
@@ -193,17 +177,15 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, int64_t file_b
 }
 
 std::string make_safetensors_header(SafetensorsHeader& header) {
-  std::sort(header.tensors.begin(), header.tensors.end(),
-            [](const TensorRecord& a, const TensorRecord& b) {
-              // From the last dtype to the first.
-              const int i = dtype_info(a.dtype).safetensors_rank, j = dtype_info(b.dtype).safetensors_rank;
-              return i != j ? i > j : a.name < b.name;
-            });
+  std::sort(header.tensors.begin(), header.tensors.end(), [](const TensorRecord& a, const TensorRecord& b) {
+    // From the last dtype to the first.
+    const int i = dtype_info(a.dtype).safetensors_rank, j = dtype_info(b.dtype).safetensors_rank;
+    return i != j ? i > j : a.name < b.name;
+  });
   std::string json = "{";
   if (!header.metadata.empty()) {
     for (const auto& [key, value] : header.metadata)
-      json +=
-          (json.size() == 1 ? quoted(kMetadata) + ":{" : ",") + quoted(key) + ":" + quoted(value);
+      json += (json.size() == 1 ? quoted(kMetadata) + ":{" : ",") + quoted(key) + ":" + quoted(value);
     json += '}';
   }
   std::unordered_set<std::string> names{std::string(kMetadata)};
@@ -217,22 +199,20 @@ std::string make_safetensors_header(SafetensorsHeader& header) {
       throw Error(ErrorKind::ValueError, "tensor '" + record.name + "': a safetensors file cannot hold " +
                                              std::string(dtype_name(record.dtype)) + " elements");
     std::string shape;
-    for (const int64_t size : record.sizes)
-      (shape += shape.empty() ? "" : ",") += std::to_string(size);
+    for (const int64_t size : record.sizes) (shape += shape.empty() ? "" : ",") += std::to_string(size);
     record.begin = at;
     at = record.end = checked_add(at, bytes_of(record));
     (json += json.size() == 1 ? "" : ",") +=
-        quoted(record.name) + ":{\"dtype\":" + quoted(dtype_info(record.dtype).safetensors) +
-        ",\"shape\":[" + shape + "],\"data_offsets\":[" + std::to_string(record.begin) + "," +
-        std::to_string(record.end) + "]}";
+        quoted(record.name) + ":{\"dtype\":" + quoted(dtype_info(record.dtype).safetensors) + ",\"shape\":[" + shape +
+        "],\"data_offsets\":[" + std::to_string(record.begin) + "," + std::to_string(record.end) + "]}";
   }
   json += '}';
   json.append((8 - json.size() % 8) % 8, ' ');
   const auto length = static_cast<int64_t>(json.size());
   if (length > kMaxSafetensorsHeader)
-    throw Error(ErrorKind::ValueError,
-                "names and metadata make a header of " + std::to_string(length) +
-                    " bytes; a safetensors file may have " + std::to_string(kMaxSafetensorsHeader));
+    throw Error(ErrorKind::ValueError, "names and metadata make a header of " + std::to_string(length) +
+                                           " bytes; a safetensors file may have " +
+                                           std::to_string(kMaxSafetensorsHeader));
   std::string out;
   for (int shift = 0; shift < 64; shift += 8) out += static_cast<char>(length >> shift);
   for (TensorRecord& record : header.tensors) {

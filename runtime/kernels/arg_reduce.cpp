@@ -33,10 +33,8 @@ Sizes reduced_last(const Tensor& x, const Sizes& axes) {
   Sizes order;
   size_t next = 0;
   for (int64_t axis = 0; axis < x.rank(); ++axis) {
-    if (next < axes.size() && axes[next] == axis)
-      ++next;
-    else
-      order.push_back(axis);
+    if (next < axes.size() && axes[next] == axis) ++next;
+    else order.push_back(axis);
   }
   for (int64_t axis : axes) order.push_back(axis);
   return order;
@@ -53,12 +51,10 @@ OpResults run_arg_reduce(const OpCall& call, const Tensor& out) {
   Tensor rows = contiguous(view_permute(x, reduced_last(x, axes)));
   int64_t count = x.numel() / out.numel();
   visit_ordered_dtype(x.dtype(), [&]<class S>() {
-    parallel_for(out.numel(), grain_for(kSearchNanoseconds * count + 1),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i)
-                     out.data_as<int64_t>()[i] = find_first(
-                         rows.data_as<S>() + i * count, count, extremum.data_as<S>()[i]);
-                 });
+    parallel_for(out.numel(), grain_for(kSearchNanoseconds * count + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        out.data_as<int64_t>()[i] = find_first(rows.data_as<S>() + i * count, count, extremum.data_as<S>()[i]);
+    });
   });
   return {out, {}};
 }

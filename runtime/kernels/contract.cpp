@@ -5,9 +5,7 @@
 namespace tsc {
 namespace {
 
-MatmulOperand operand(const Tensor& t) {
-  return {t.data(), t.stride(1), t.stride(2), t.stride(0)};
-}
+MatmulOperand operand(const Tensor& t) { return {t.data(), t.stride(1), t.stride(2), t.stride(0)}; }
 
 }  // namespace
 

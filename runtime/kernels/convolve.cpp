@@ -17,9 +17,7 @@ struct Phase {
   int64_t first_place = 0, first_tap = 0;
 };
 
-int64_t count_from(int64_t first, int64_t end, int64_t step) {
-  return first < end ? (end - first - 1) / step + 1 : 0;
-}
+int64_t count_from(int64_t first, int64_t end, int64_t step) { return first < end ? (end - first - 1) / step + 1 : 0; }
 
 std::vector<Phase> phases_of(const ConvolutionAxis& axis) {
   if (axis.gap == 1) return {{axis, 0, 0}};
@@ -56,10 +54,10 @@ const void* moved(const void* data, int64_t elements, int64_t size) {
 // Two neighbouring axes are one where each place, or each tap, of them is an element of x in order.
 void join_axes(ConvolutionArgs& args, int outer, int inner) {
   ConvolutionAxis &a = args.axes[outer], &b = args.axes[inner];
-  const bool over_places = a.taps == 1 && b.taps == 1 && a.stride == 1 && b.stride == 1 &&
-                           a.places == a.size && b.places == b.size;
-  const bool over_taps = a.places == 1 && b.places == 1 && a.dilation == 1 && b.dilation == 1 &&
-                         a.taps == a.size && b.taps == b.size;
+  const bool over_places =
+      a.taps == 1 && b.taps == 1 && a.stride == 1 && b.stride == 1 && a.places == a.size && b.places == b.size;
+  const bool over_taps =
+      a.places == 1 && b.places == 1 && a.dilation == 1 && b.dilation == 1 && a.taps == a.size && b.taps == b.size;
   const auto follows = [&](int64_t outer_stride, int64_t inner_stride, int64_t inner_size) {
     return outer_stride == inner_stride * inner_size;
   };

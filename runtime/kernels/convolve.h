@@ -33,9 +33,7 @@ struct ConvolutionArgs {
   int64_t out_image = 0, out_group = 0, out_output = 0;
 
   int64_t places() const { return axes[0].places * axes[1].places * axes[2].places; }
-  int64_t depth() const {
-    return channels * axes[0].taps * axes[1].taps * axes[2].taps;
-  }
+  int64_t depth() const { return channels * axes[0].taps * axes[1].taps * axes[2].taps; }
 };
 
 // Uses the current device's threads, allocator and instruction set.

@@ -25,8 +25,6 @@ TSC_DECLARE_FILLS(avx2)
 TSC_DECLARE_FILLS(avx512)
 #endif
 
-const ConvolveTables& convolve_tables(Isa isa) {
-  return table_of_isa(isa, TSC_MAKERS(make_convolve_tables));
-}
+const ConvolveTables& convolve_tables(Isa isa) { return table_of_isa(isa, TSC_MAKERS(make_convolve_tables)); }
 
 }  // namespace tsc

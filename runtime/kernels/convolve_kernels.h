@@ -51,9 +51,8 @@ inline uint64_t inside_bits(const Inside& inside, int64_t first, int64_t count) 
 // dst[i * dst_stride + run.to + t] = x at rows[i] + run.at + t steps, zero outside, converted; for all rows and runs.
 // The runs ascend in `to`. Up to kPackSlack elements behind the end of a run are written too.
 template <class T>
-using PackWindows = void (*)(T* dst, int64_t dst_stride, const void* x, const WindowSpace& space,
-                             const WindowRun* runs, int64_t run_count, const WindowPoint* rows,
-                             int64_t row_count);
+using PackWindows = void (*)(T* dst, int64_t dst_stride, const void* x, const WindowSpace& space, const WindowRun* runs,
+                             int64_t run_count, const WindowPoint* rows, int64_t row_count);
 inline constexpr int64_t kPackSlack = 16;
 
 // The runs of one panel as each tap in space meets them, which is the same in every channel: pieces of at most four
@@ -68,8 +67,8 @@ struct WindowPattern {
 };
 // The same as PackWindows for the rows k, k + 1, ... of (channel, tap).
 template <class T>
-using PackPattern = void (*)(T* dst, int64_t dst_stride, const void* x, int64_t memory_step,
-                             int64_t channel_stride, const WindowPattern& pattern, int64_t k, int64_t depth);
+using PackPattern = void (*)(T* dst, int64_t dst_stride, const void* x, int64_t memory_step, int64_t channel_stride,
+                             const WindowPattern& pattern, int64_t k, int64_t depth);
 
 inline constexpr int kMaxDirectOutputs = 4;
 inline constexpr int64_t kMaxDirectColumns = 64;
@@ -82,18 +81,18 @@ struct DirectTap {
 // steps, for `outputs` rows of at most kMaxDirectColumns columns.
 template <class T>
 using DirectKernel = void (*)(T* result, int64_t result_stride, const void* x, const WindowSpace& space,
-                              const DirectTap* taps, int64_t depth, const T* w, int64_t w_stride,
-                              int outputs, const WindowPoint& at, int64_t columns);
+                              const DirectTap* taps, int64_t depth, const T* w, int64_t w_stride, int outputs,
+                              const WindowPoint& at, int64_t columns);
 
 // sums[j][lane] += x[offsets[j] + i * x_step][lane] * g[i][lane], each one chain over i < count; vectors of lanes.
 inline constexpr int kMaxLaneTaps = 12;
 template <class T>
-using LaneKernel = void (*)(T* sums, int taps, const T* x, const int64_t* offsets, int64_t x_step,
-                            const T* g, int64_t count);
+using LaneKernel = void (*)(T* sums, int taps, const T* x, const int64_t* offsets, int64_t x_step, const T* g,
+                            int64_t count);
 
 // One row of places of the result, by the definition: integers, and floats where the instruction set has no tiles.
-using PlainRow = void (*)(const ConvolutionArgs& args, int64_t image, int64_t group, int64_t output,
-                          int64_t z, int64_t y);
+using PlainRow = void (*)(const ConvolutionArgs& args, int64_t image, int64_t group, int64_t output, int64_t z,
+                          int64_t y);
 
 // One axis of pooling windows.
 struct PoolAxis {

@@ -67,8 +67,8 @@ void copy_weight_rows(const ConvolutionArgs& args, T* to, int64_t first, int64_t
   const auto& [az, ay, ax] = args.axes;
   const int64_t taps = depth / std::max<int64_t>(args.channels, 1), step = ax.w_stride;
   // As one line, forwards or (in the gradient of an input) backwards.
-  const bool is_line = (ay.taps == 1 || ay.w_stride == step * ax.taps) &&
-                       (az.taps == 1 || az.w_stride == step * ax.taps * ay.taps);
+  const bool is_line =
+      (ay.taps == 1 || ay.w_stride == step * ax.taps) && (az.taps == 1 || az.w_stride == step * ax.taps * ay.taps);
   for (int64_t c = 0; c < args.channels; ++c)
     for (int64_t row = first; row < first + count; ++row) {
       const S* from = static_cast<const S*>(args.w) + row / args.outputs * args.w_group +
@@ -106,24 +106,23 @@ WeightRows<T>::WeightRows(const ConvolutionArgs& args, CachingAllocator& allocat
   if (is_plain(args)) return;
   const int64_t depth = args.depth(), rows = args.groups * args.outputs;
   constexpr int64_t kTogether = 16;
-  parallel_for((rows + kTogether - 1) / kTogether, grain_for(kTogether * depth + 1.0),
-               [&](int64_t begin, int64_t end) {
-                 const int64_t first = begin * kTogether;
-                 for (int64_t row = first; row < std::min(rows, end * kTogether); row += kTogether) {
-                   const int64_t count = std::min(kTogether, rows - row);
-                   if constexpr (std::is_same_v<T, float>) {
-                     if (args.dtype == DType::BF16) {
-                       copy_weight_rows<BFloat16>(args, copy_.data(), row, count, depth);
-                       continue;
-                     }
-                     if (args.dtype == DType::F16) {
-                       copy_weight_rows<Float16>(args, copy_.data(), row, count, depth);
-                       continue;
-                     }
-                   }
-                   copy_weight_rows<T>(args, copy_.data(), row, count, depth);
-                 }
-               });
+  parallel_for((rows + kTogether - 1) / kTogether, grain_for(kTogether * depth + 1.0), [&](int64_t begin, int64_t end) {
+    const int64_t first = begin * kTogether;
+    for (int64_t row = first; row < std::min(rows, end * kTogether); row += kTogether) {
+      const int64_t count = std::min(kTogether, rows - row);
+      if constexpr (std::is_same_v<T, float>) {
+        if (args.dtype == DType::BF16) {
+          copy_weight_rows<BFloat16>(args, copy_.data(), row, count, depth);
+          continue;
+        }
+        if (args.dtype == DType::F16) {
+          copy_weight_rows<Float16>(args, copy_.data(), row, count, depth);
+          continue;
+        }
+      }
+      copy_weight_rows<T>(args, copy_.data(), row, count, depth);
+    }
+  });
   data_ = copy_.data();
   row_ = depth, group_ = args.outputs * depth;
 }
@@ -143,8 +142,7 @@ void run_floats(const ConvolutionArgs& args, const ConvolutionTools<T>& tools) {
     return convolve_lanes(args, tools);
   const int64_t pieces = (args.axes[2].places + kMaxDirectColumns - 1) / kMaxDirectColumns;
   const int64_t direct_taps = pieces * args.depth();
-  if (args.outputs <= kMaxDirectOutputs && direct_taps <= kMaxDirectTaps &&
-      args.axes[2].taps <= args.axes[2].places)
+  if (args.outputs <= kMaxDirectOutputs && direct_taps <= kMaxDirectTaps && args.axes[2].taps <= args.axes[2].places)
     return convolve_direct(args, tools);
   convolve_tiled(args, tools);
 }
@@ -171,16 +169,14 @@ void run_schedule(const ConvolutionArgs& args) {
   const Isa isa = current_device().isa;
   const ConvolveTables& tables = convolve_tables(isa);
   const MatmulKernels& matmul = matmul_kernels(isa);
-  if (args.dtype == DType::F32 && tables.f32.lanes)
-    run_floats<float>(args, {tables.f32, matmul.f32, matmul.pack_f32});
+  if (args.dtype == DType::F32 && tables.f32.lanes) run_floats<float>(args, {tables.f32, matmul.f32, matmul.pack_f32});
   else if (args.dtype == DType::BF16 && tables.bf16.lanes)
     run_floats<float>(args, {tables.bf16, matmul.f32, matmul.pack_bf16});
   else if (args.dtype == DType::F16 && tables.f16.lanes)
     run_floats<float>(args, {tables.f16, matmul.f32, matmul.pack_f16});
   else if (args.dtype == DType::F64 && tables.f64.lanes)
     run_floats<double>(args, {tables.f64, matmul.f64, matmul.pack_f64});
-  else
-    run_plain(args, tables.plain[static_cast<int>(args.dtype)]);
+  else run_plain(args, tables.plain[static_cast<int>(args.dtype)]);
 }
 
 }  // namespace tsc

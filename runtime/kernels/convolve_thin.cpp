@@ -103,8 +103,8 @@ class DirectRows {
   bool in_place_;
 };
 
-// x of one image, for as many groups as a vector has lanes, with its padding: [z][y][x][lane]. The taps (the gradient of
-// a depthwise convolution's result) stand as [k][lane].
+// x of one image, for as many groups as a vector has lanes, with its padding: [z][y][x][lane]. The taps (the gradient
+// of a depthwise convolution's result) stand as [k][lane].
 template <class T>
 class LaneGroups {
  public:
@@ -165,8 +165,8 @@ class LaneGroups {
       for (int64_t y = 0; y < ay.size; ++y) {
         const int64_t row_z = z + az.low, row_y = y + ay.low;
         if (row_z < 0 || row_z >= extent_[0] || row_y < 0 || row_y >= extent_[1]) continue;
-        const int64_t offset = group * args_.x_group + channel * args_.x_channel + z * az.x_stride +
-                               y * ay.x_stride + skipped * ax.x_stride;
+        const int64_t offset = group * args_.x_group + channel * args_.x_channel + z * az.x_stride + y * ay.x_stride +
+                               skipped * ax.x_stride;
         tools_.pack(to + position(row_z, row_y, start) * lanes_, lanes_, from + offset * size_, ax.x_stride,
                     args_.x_group, columns, count);
       }
@@ -200,8 +200,8 @@ class LaneGroups {
     const int64_t parts = (places + kMaxLaneTaps - 1) / kMaxLaneTaps;
     for (int64_t part = 0; part < parts; ++part) {
       const int64_t from = part * places / parts, to = (part + 1) * places / parts;
-      tools_.windows.lane_taps(sums->block + from * lanes_, static_cast<int>(to - from), x,
-                               offsets_.data() + from, args_.axes[2].dilation, taps, count);
+      tools_.windows.lane_taps(sums->block + from * lanes_, static_cast<int>(to - from), x, offsets_.data() + from,
+                               args_.axes[2].dilation, taps, count);
     }
     sums->k += count;
     if (sums->k % kMatmulBlock == 0) add_block(sums, sums->k == kMatmulBlock);
@@ -223,7 +223,8 @@ class LaneGroups {
       for (int64_t y = 0; y < ay.places; ++y)
         for (int64_t x = 0; x < ax.places; ++x, from += lanes_)
           for (int64_t lane = 0; lane < count; ++lane)
-            store_result(args_, (group + lane) * args_.out_group + z * az.out_stride + y * ay.out_stride + x * ax.out_stride,
+            store_result(args_,
+                         (group + lane) * args_.out_group + z * az.out_stride + y * ay.out_stride + x * ax.out_stride,
                          from[lane]);
   }
 

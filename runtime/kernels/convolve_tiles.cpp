@@ -26,8 +26,8 @@ class TiledProduct {
  public:
   TiledProduct(const ConvolutionArgs& args, const ConvolutionTools<T>& tools, int64_t rows, int64_t columns,
                int64_t most_rows, int64_t most_panels)
-      : args_(args), tools_(tools), device_(current_device()), rows_(rows), columns_(columns),
-        depth_(args.depth()), size_(dtype_size(args.dtype)) {
+      : args_(args), tools_(tools), device_(current_device()), rows_(rows), columns_(columns), depth_(args.depth()),
+        size_(dtype_size(args.dtype)) {
     panel_ = static_cast<int64_t>(tools.tiles.lanes) * tools.tiles.vectors;
     task_rows_ = std::min(round_up(rows, kRowStep), most_rows);
     task_rows_ = round_up(ceil_div(rows, ceil_div(rows, task_rows_)), kRowStep);
@@ -46,9 +46,7 @@ class TiledProduct {
   double nanoseconds(double rows, double columns) const {
     return rows * columns * static_cast<double>(std::max<int64_t>(depth_, 1)) / (5.0 * tools_.tiles.lanes);
   }
-  int64_t task_count() const {
-    return args_.groups * ceil_div(rows_, task_rows_) * ceil_div(columns_, task_columns_);
-  }
+  int64_t task_count() const { return args_.groups * ceil_div(rows_, task_rows_) * ceil_div(columns_, task_columns_); }
 
   template <class Body>
   void for_each_part(const Body& body) const {
@@ -76,8 +74,8 @@ class TiledProduct {
     for (int64_t row = 0; row < rows; row += step) {
       const int64_t count = std::min(step, rows - row);
       const T* from = left + row * left_stride;
-      tiles.tile[vectors][count](from, left_stride, right, panel_, result + row * result_stride,
-                                 result_stride, depth, last_columns, adds ? TileSum::Add : TileSum::Store,
+      tiles.tile[vectors][count](from, left_stride, right, panel_, result + row * result_stride, result_stride, depth,
+                                 last_columns, adds ? TileSum::Add : TileSum::Store,
                                  reinterpret_cast<const char*>(from), 0);
     }
   }
@@ -97,19 +95,17 @@ class TiledProduct {
 template <class T>
 class PlacesAsColumns : TiledProduct<T> {
   using Base = TiledProduct<T>;
-  using Base::args_, Base::tools_, Base::device_, Base::depth_, Base::panel_, Base::task_rows_,
-      Base::task_columns_;
+  using Base::args_, Base::tools_, Base::device_, Base::depth_, Base::panel_, Base::task_rows_, Base::task_columns_;
   static constexpr int64_t kTaskPanels = 4, kPatternChannels = 3, kPatternTaps = 512;
 
  public:
   PlacesAsColumns(const ConvolutionArgs& args, const ConvolutionTools<T>& tools)
       : Base(args, tools, args.outputs, args.images * args.places(), args.outputs + kRowStep, kTaskPanels),
-        weights_(args, *device_.allocator), places_(WindowAxes::places_of(args)),
-        taps_(WindowAxes::taps_of(args)), space_(places_.space(args)) {
+        weights_(args, *device_.allocator), places_(WindowAxes::places_of(args)), taps_(WindowAxes::taps_of(args)),
+        space_(places_.space(args)) {
     rows_together_ = kLeftBytes / (kMatmulBlock * static_cast<int64_t>(sizeof(T))) / kRowStep * kRowStep;
     const auto& [az, ay, ax] = args.axes;
-    in_place_ = (ax.places == 1 || ax.out_stride == 1) &&
-                (ay.places == 1 || ay.out_stride == ax.places) &&
+    in_place_ = (ax.places == 1 || ax.out_stride == 1) && (ay.places == 1 || ay.out_stride == ax.places) &&
                 (az.places == 1 || az.out_stride == ax.places * ay.places);
     uses_pattern_ = depth_ > 0 && args.channels >= kPatternChannels && taps_.count() / args.channels <= kPatternTaps;
   }
@@ -219,8 +215,8 @@ class PlacesAsColumns : TiledProduct<T> {
       for (int64_t p = 0; p < count; ++p) {
         const Target to = target(part, p, panels[p], scratch);
         this->run_tiles(left, weights_.stride(), rows, right + p * panel_ * depth,
-                        std::min(panel_, part.columns - p * panel_), to.data + row * to.stride, to.stride,
-                        depth, k > 0);
+                        std::min(panel_, part.columns - p * panel_), to.data + row * to.stride, to.stride, depth,
+                        k > 0);
       }
     }
     if (k + kMatmulBlock < depth_) return;
@@ -255,8 +251,7 @@ class PlacesAsColumns : TiledProduct<T> {
 template <class T>
 class PlacesAsRows : TiledProduct<T> {
   using Base = TiledProduct<T>;
-  using Base::args_, Base::tools_, Base::device_, Base::depth_, Base::panel_, Base::task_rows_,
-      Base::task_columns_;
+  using Base::args_, Base::tools_, Base::device_, Base::depth_, Base::panel_, Base::task_rows_, Base::task_columns_;
 
  public:
   PlacesAsRows(const ConvolutionArgs& args, const ConvolutionTools<T>& tools)
@@ -283,13 +278,13 @@ class PlacesAsRows : TiledProduct<T> {
           device_.stop.poll();
           const int64_t depth = std::min(depth_ - k, kMatmulBlock);
           taps_.runs(k, depth, &runs);
-          tools_.windows.pack(left.data(), left_stride, x, space_, runs.data(),
-                              static_cast<int64_t>(runs.size()), rows.data(), part.rows);
+          tools_.windows.pack(left.data(), left_stride, x, space_, runs.data(), static_cast<int64_t>(runs.size()),
+                              rows.data(), part.rows);
           for (int64_t column = 0; column < part.columns; column += panel_) {
             const int64_t columns = std::min(panel_, part.columns - column);
             pack_taps(right.data(), part.group, part.column0 + column, columns, k, depth);
-            this->run_tiles(left.data(), left_stride, part.rows, right.data(), columns,
-                            result.data() + column, task_columns_, depth, k > 0);
+            this->run_tiles(left.data(), left_stride, part.rows, right.data(), columns, result.data() + column,
+                            task_columns_, depth, k > 0);
           }
         }
         finish(part, result.data());
@@ -352,10 +347,8 @@ class PlacesAsRows : TiledProduct<T> {
 
 template <class T>
 void convolve_tiled(const ConvolutionArgs& args, const ConvolutionTools<T>& tools) {
-  if (args.axes[2].taps > args.axes[2].places)
-    PlacesAsRows<T>(args, tools).run();
-  else
-    PlacesAsColumns<T>(args, tools).run();
+  if (args.axes[2].taps > args.axes[2].places) PlacesAsRows<T>(args, tools).run();
+  else PlacesAsColumns<T>(args, tools).run();
 }
 
 template void convolve_tiled(const ConvolutionArgs&, const ConvolutionTools<float>&);

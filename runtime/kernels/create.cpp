@@ -26,8 +26,7 @@ void fill_iota(const Tensor& out, int64_t axis) {
   int64_t inner = 1;
   for (int64_t i = axis + 1; i < out.rank(); ++i) inner *= out.size(i);
   int64_t length = out.size(axis), size = dtype_size(out.dtype());
-  ElementLoop convert = current_kernels().cast[static_cast<int>(DType::I64)]
-                                              [static_cast<int>(out.dtype())];
+  ElementLoop convert = current_kernels().cast[static_cast<int>(DType::I64)][static_cast<int>(out.dtype())];
   parallel_for(out.numel(), grain_for(kIotaNanoseconds), [&](int64_t begin, int64_t end) {
     int64_t indices[kBlock];
     int64_t index = begin / inner % length, left = inner - begin % inner;
@@ -98,8 +97,8 @@ void fill_elements(std::byte* out, const std::byte* element, int64_t element_siz
 void scalar_to_element(const Scalar& scalar, DType dtype, std::byte* element) {
   const KernelTable& table = current_kernels();
   DType from = scalar.kind == Scalar::Kind::Float ? DType::F64 : DType::I64;
-  const void* source = scalar.kind == Scalar::Kind::Float ? static_cast<const void*>(&scalar.f)
-                                                          : static_cast<const void*>(&scalar.i);
+  const void* source =
+      scalar.kind == Scalar::Kind::Float ? static_cast<const void*>(&scalar.f) : static_cast<const void*>(&scalar.i);
   table.cast[static_cast<int>(from)][static_cast<int>(dtype)](element, source, nullptr, nullptr, 1);
 }
 
@@ -107,12 +106,8 @@ OpResults run_create(const OpCall& call) {
   Tensor out = empty_result(call);
   if (out.numel() == 0) return {std::move(out), {}};
   switch (call.op) {
-    case Op::full:
-      fill_full(out, call.scalars[0]);
-      break;
-    case Op::iota:
-      fill_iota(out, call.attributes.axes[0]);
-      break;
+    case Op::full: fill_full(out, call.scalars[0]); break;
+    case Op::iota: fill_iota(out, call.attributes.axes[0]); break;
     default:
       fill_random(out, static_cast<uint64_t>(call.scalars[0].as_int()),
                   static_cast<uint64_t>(call.scalars[1].as_int()));

@@ -26,15 +26,12 @@ double element_cost(Op op) {
 
 ElementLoop choose_loop(const OpCall& call, DType dtype) {
   const KernelTable& table = current_kernels();
-  if (call.op == Op::cast)
-    return table.cast[static_cast<int>(dtype)][static_cast<int>(call.attributes.dtype)];
+  if (call.op == Op::cast) return table.cast[static_cast<int>(dtype)][static_cast<int>(call.attributes.dtype)];
   return table.element[static_cast<int>(call.op)][static_cast<int>(dtype)];
 }
 
 [[noreturn]] void raise_failure(Op op) {
-  if (op == Op::pow)
-    throw Error(ErrorKind::RuntimeError,
-                "pow: integers to negative integer powers are not allowed");
+  if (op == Op::pow) throw Error(ErrorKind::RuntimeError, "pow: integers to negative integer powers are not allowed");
   throw Error(ErrorKind::ZeroDivisionError, std::string(op_name(op)) + ": integer division by zero");
 }
 
@@ -44,8 +41,7 @@ struct Operands {
   int count = 0;
 };
 
-void run_contiguous(ElementLoop loop, Op op, std::byte* out, int64_t out_size,
-                    const Operands& operands, int64_t n) {
+void run_contiguous(ElementLoop loop, Op op, std::byte* out, int64_t out_size, const Operands& operands, int64_t n) {
   int64_t grain = grain_for(element_cost(op));
   if (n <= grain) {
     if (loop(out, operands.data[0], operands.data[1], operands.data[2], n)) raise_failure(op);
@@ -54,8 +50,7 @@ void run_contiguous(ElementLoop loop, Op op, std::byte* out, int64_t out_size,
   std::atomic<bool> failed{false};
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     const std::byte* data[kMaxOperands];
-    for (int i = 0; i < kMaxOperands; ++i)
-      data[i] = operands.data[i] + begin * operands.element_size[i];
+    for (int i = 0; i < kMaxOperands; ++i) data[i] = operands.data[i] + begin * operands.element_size[i];
     if (loop(out + begin * out_size, data[0], data[1], data[2], end - begin))
       failed.store(true, std::memory_order_relaxed);
   });
@@ -72,18 +67,15 @@ class BlockRunner {
   bool run(int64_t begin, int64_t end) const {
     alignas(64) std::byte buffers[kMaxOperands][kBlock * kMaxElementSize];
     for (int i = 0; i < operands_.count; ++i)
-      if (maps_[i].constant())
-        maps_[i].pack(buffers[i], operands_.data[i], 0, std::min(kBlock, end - begin));
+      if (maps_[i].constant()) maps_[i].pack(buffers[i], operands_.data[i], 0, std::min(kBlock, end - begin));
     bool failed = false;
     for (; begin < end; begin += kBlock) {
       int64_t n = std::min(kBlock, end - begin);
       const std::byte* data[kMaxOperands] = {};
       for (int i = 0; i < operands_.count; ++i) {
         data[i] = buffers[i];
-        if (maps_[i].contiguous())
-          data[i] = operands_.data[i] + begin * operands_.element_size[i];
-        else if (!maps_[i].constant())
-          maps_[i].pack(buffers[i], operands_.data[i], begin, n);
+        if (maps_[i].contiguous()) data[i] = operands_.data[i] + begin * operands_.element_size[i];
+        else if (!maps_[i].constant()) maps_[i].pack(buffers[i], operands_.data[i], begin, n);
       }
       failed |= loop_(out_ + begin * out_size_, data[0], data[1], data[2], n);
     }
@@ -98,11 +90,9 @@ class BlockRunner {
   std::span<const StridedMap> maps_;
 };
 
-void run_strided(ElementLoop loop, const OpCall& call, std::byte* out, int64_t out_size,
-                 Operands operands, int64_t n) {
-  StridedMap maps[kMaxOperands] = {
-      StridedMap(call.tensors[0]), StridedMap(call.tensors[operands.count > 1 ? 1 : 0]),
-      StridedMap(call.tensors[operands.count > 2 ? 2 : 0])};
+void run_strided(ElementLoop loop, const OpCall& call, std::byte* out, int64_t out_size, Operands operands, int64_t n) {
+  StridedMap maps[kMaxOperands] = {StridedMap(call.tensors[0]), StridedMap(call.tensors[operands.count > 1 ? 1 : 0]),
+                                   StridedMap(call.tensors[operands.count > 2 ? 2 : 0])};
   Tensor copies[kMaxOperands];
   for (int i = 0; i < operands.count; ++i) {
     if (n < kWorthCopying || !is_transposed(maps[i])) continue;
@@ -145,8 +135,7 @@ OpResults run_elementwise(const OpCall& call) {
     }
     if (call.op == Op::select)
       matches = first.dtype() == DType::Bool && call.tensors[1].dtype() == dtype &&
-                first.sizes() == call.tensors[1].sizes() &&
-                first.sizes() == call.tensors[2].sizes();
+                first.sizes() == call.tensors[1].sizes() && first.sizes() == call.tensors[2].sizes();
   }
   ElementLoop loop = matches && call.op != Op::bitcast ? choose_loop(call, dtype) : nullptr;
   if (!loop) {
@@ -161,10 +150,8 @@ OpResults run_elementwise(const OpCall& call) {
   Tensor out = Tensor::empty(result, call.tensors[0].sizes());
   int64_t n = out.numel();
   if (n == 0) return {std::move(out), {}};
-  if (contiguous)
-    run_contiguous(loop, call.op, out.data(), dtype_size(result), operands, n);
-  else
-    run_strided(loop, call, out.data(), dtype_size(result), operands, n);
+  if (contiguous) run_contiguous(loop, call.op, out.data(), dtype_size(result), operands, n);
+  else run_strided(loop, call, out.data(), dtype_size(result), operands, n);
   return {std::move(out), {}};
 }
 

@@ -4,9 +4,9 @@
 
 namespace tsc {
 
-#define TSC_DECLARE_FUSED(isa)      \
-  namespace isa {                   \
-  FusedTable make_fused_table();    \
+#define TSC_DECLARE_FUSED(isa)   \
+  namespace isa {                \
+  FusedTable make_fused_table(); \
   }
 
 TSC_DECLARE_FUSED(baseline)

@@ -23,8 +23,8 @@ struct Bag {
 enum class Cell : uint8_t { Tanh, Relu, Lstm, Gru };
 inline constexpr int64_t gates_of(Cell cell) { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
 
-// One row of a batch at one time. `given` is what the input gives to the gates, `own` what the state gives, to which `bias` is
-// added where there is one; its memory is used up. `c` and `new_c` are the LSTM's.
+// One row of a batch at one time. `given` is what the input gives to the gates, `own` what the state gives, to which
+// `bias` is added where there is one; its memory is used up. `c` and `new_c` are the LSTM's.
 template <class T>
 struct CellRow {
   const T* given;
@@ -34,8 +34,9 @@ struct CellRow {
   int64_t width;
 };
 
-// The gradient of a cell's row, from `dh` and `dc`, those of its new state. `dc` becomes that of the state before; that of `h` has
-// the part `dh_direct` beside what `d_own` gives through the weight. `d_own` and `d_given` are the same but for a GRU.
+// The gradient of a cell's row, from `dh` and `dc`, those of its new state. `dc` becomes that of the state before; that
+// of `h` has the part `dh_direct` beside what `d_own` gives through the weight. `d_own` and `d_given` are the same but
+// for a GRU.
 template <class T>
 struct CellSlopes {
   CellRow<T> row;  // its new_c is known
@@ -43,8 +44,8 @@ struct CellSlopes {
   T *dc, *d_given, *d_own, *dh_direct;
 };
 
-// The loss of one sequence of ctc_loss: the logarithms of all paths through its states, each of which has a class. A state
-// that `skips` may also follow the last but one.
+// The loss of one sequence of ctc_loss: the logarithms of all paths through its states, each of which has a class. A
+// state that `skips` may also follow the last but one.
 template <class T>
 struct PathLoss {
   const T* logarithms;  // of all classes at the first time
@@ -90,8 +91,8 @@ struct FusedLoops {
   // The gradient of a plane of `count` elements, from that of the places; `work` has room for such a plane.
   void (*corner_slopes)(T* slopes, const T* gradient, const PlaneCorners<T>& corners, int64_t count, T* work);
   // And that of a corner's weights: the sums over planes, in canonical order.
-  void (*weight_slopes)(T* slopes, const T* gradient, const T* planes, const PlaneCorners<T>& corners, int corner, int64_t plane_count,
-                        int64_t count);
+  void (*weight_slopes)(T* slopes, const T* gradient, const T* planes, const PlaneCorners<T>& corners, int corner,
+                        int64_t plane_count, int64_t count);
 };
 
 struct FusedTable {

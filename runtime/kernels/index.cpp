@@ -23,8 +23,8 @@ namespace {
 
 constexpr double kMoveNanoseconds = 1.0;
 
-// What is said of an index that lies outside: {at} is the place that it asks for, {count} how many there are, {last} one less,
-// {position} where in the index it stands, {axis} along which axis.
+// What is said of an index that lies outside: {at} is the place that it asks for, {count} how many there are, {last}
+// one less, {position} where in the index it stands, {axis} along which axis.
 struct BoundsText {
   BoundsReport report;
   ErrorKind kind;
@@ -38,12 +38,15 @@ constexpr BoundsText kBoundsTexts[] = {
     {BoundsReport::Selected, ErrorKind::IndexError, "index out of range in self", nullptr},
     {BoundsReport::Target, ErrorKind::IndexError, "Target {at} is out of bounds.", nullptr},
     {BoundsReport::Placed, ErrorKind::RuntimeError, TSC_INDEX, nullptr},
-    {BoundsReport::Taken, ErrorKind::IndexError, "out of range: tried to access index {at} on a tensor of {count} elements.", nullptr},
+    {BoundsReport::Taken, ErrorKind::IndexError,
+     "out of range: tried to access index {at} on a tensor of {count} elements.", nullptr},
     {BoundsReport::Bag, ErrorKind::RuntimeError,
      "Index {position} of input takes value {at} which is not in the valid range [0, {count})", nullptr},
     {BoundsReport::FirstOffset, ErrorKind::RuntimeError,
-     "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {at}"
-     "\n[ torch.LongTensor{} ]", nullptr},
+     "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+     "{at}"
+     "\n[ torch.LongTensor{} ]",
+     nullptr},
     {BoundsReport::LastOffset, ErrorKind::RuntimeError,
      "offsets[-1] can not be greater than input's length {last} but got offsets[-1] of {at}", nullptr},
     {BoundsReport::Copied, ErrorKind::IndexError, "index_copy_(): " TSC_INDEX, nullptr},
@@ -51,7 +54,8 @@ constexpr BoundsText kBoundsTexts[] = {
      "Class values must be non-negative."},
     {BoundsReport::Margin, ErrorKind::RuntimeError, "target out of range", nullptr},
     {BoundsReport::Margins, ErrorKind::RuntimeError, "argument #2 'target' is out of range", nullptr},
-    {BoundsReport::MaskedSource, ErrorKind::RuntimeError, "Number of elements of source < number of ones in mask", nullptr},
+    {BoundsReport::MaskedSource, ErrorKind::RuntimeError, "Number of elements of source < number of ones in mask",
+     nullptr},
     {BoundsReport::InputLength, ErrorKind::RuntimeError,
      "Expected input_lengths to have value at most {last}, but got value {at}" TSC_CTC,
      "Expected input_lengths to have value at least 0, but got value {at}" TSC_CTC},
@@ -61,9 +65,12 @@ constexpr BoundsText kBoundsTexts[] = {
     {BoundsReport::UnitInput, ErrorKind::RuntimeError, "all elements of input should be between 0 and 1", nullptr},
     {BoundsReport::UnitTarget, ErrorKind::RuntimeError, "all elements of target should be between 0 and 1", nullptr},
     {BoundsReport::Variance, ErrorKind::ValueError, "var has negative entry/entries", nullptr},
-    {BoundsReport::Probability, ErrorKind::RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.", nullptr},
-    {BoundsReport::Weight, ErrorKind::RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0", nullptr},
-    {BoundsReport::WeightSum, ErrorKind::RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)", nullptr},
+    {BoundsReport::Probability, ErrorKind::RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.",
+     nullptr},
+    {BoundsReport::Weight, ErrorKind::RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0",
+     nullptr},
+    {BoundsReport::WeightSum, ErrorKind::RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)",
+     nullptr},
     {BoundsReport::Rate, ErrorKind::RuntimeError, "invalid Poisson rate, expected rate to be non-negative", nullptr},
     {BoundsReport::Deviation, ErrorKind::RuntimeError, "normal expects all elements of std >= 0.0", nullptr},
 };
@@ -129,9 +136,10 @@ Tensor run_take(const OpCall& call) {
     });
   };
   if (around.inner > 1) {
-    in_blocks(kMoveNanoseconds + 0.1 * row, [=](std::byte* to, const std::byte* from, const int64_t* places, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * row, from + places[i] * row, row);
-    });
+    in_blocks(kMoveNanoseconds + 0.1 * row,
+              [=](std::byte* to, const std::byte* from, const int64_t* places, int64_t count) {
+                for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * row, from + places[i] * row, row);
+              });
   } else {
     visit_width(row, [&]<class Word>() {
       in_blocks(kMoveNanoseconds, [](std::byte* to, const std::byte* from, const int64_t* places, int64_t count) {
@@ -161,8 +169,8 @@ Tensor run_index_add(const OpCall& call) {
           S* line = result + outer * around.length;
           const S* source = added + outer * picks;
           for (int64_t pick = 0; pick < picks; ++pick)
-            store_element(line + places[pick], TSC_ISA::scalar::add(load_element(line + places[pick]),
-                                                                    load_element(source + pick)));
+            store_element(line + places[pick],
+                          TSC_ISA::scalar::add(load_element(line + places[pick]), load_element(source + pick)));
         }
       });
       return;
@@ -179,8 +187,7 @@ Tensor run_index_add(const OpCall& call) {
           S* target = result + (outer * around.length + places[pick]) * around.inner;
           const S* source = added + (outer * picks + pick) * around.inner;
           for (int64_t j = first; j < last; ++j)
-            store_element(target + j, TSC_ISA::scalar::add(load_element(target + j),
-                                                           load_element(source + j)));
+            store_element(target + j, TSC_ISA::scalar::add(load_element(target + j), load_element(source + j)));
         }
       }
     });
@@ -210,7 +217,8 @@ Tensor run_gather(const OpCall& call) {
     int64_t step = x.stride(axis) * static_cast<int64_t>(sizeof(Word));
     parallel_for(out.numel(), grain_for(kMoveNanoseconds), [&](int64_t begin, int64_t end) {
       for_runs(map, begin, end, [&](int64_t first, int64_t offset, int64_t count) {
-        pick_words<Word>(out.data() + first * sizeof(Word), base + offset, map.strides().back(), places + first, step, count);
+        pick_words<Word>(out.data() + first * sizeof(Word), base + offset, map.strides().back(), places + first, step,
+                         count);
       });
     });
   });
@@ -230,8 +238,7 @@ void for_lines(const Tensor& out, const Tensor& index, int64_t axis, Write write
                [&](int64_t begin, int64_t end) {
                  StridedWalk walk(map, begin);
                  for (int64_t line = begin; line < end; ++line, walk.next()) {
-                   int64_t first = line / around.inner * around.length * around.inner +
-                                   line % around.inner;
+                   int64_t first = line / around.inner * around.length * around.inner + line % around.inner;
                    for (int64_t i = 0; i < around.length; ++i) {
                      int64_t element = first + i * around.inner;
                      write(walk.offset() + places[element] * step, element);
@@ -255,9 +262,11 @@ Tensor write_rows(const OpCall& call, const Tensor& places) {
   Tensor out = copy_of(call.tensors[0]);
   constexpr int64_t kBytes = 1024;
   const Lines around(out.sizes(), call.attributes.axes[0]);
-  const int64_t row = around.inner * dtype_size(out.dtype()), picks = places.numel(), tiles = (row + kBytes - 1) / kBytes;
+  const int64_t row = around.inner * dtype_size(out.dtype()), picks = places.numel(),
+                tiles = (row + kBytes - 1) / kBytes;
   const int64_t* at = places.data_as<int64_t>();
-  const double cost = (0.1 * static_cast<double>(std::min(row, kBytes)) + kMoveNanoseconds) * static_cast<double>(picks);
+  const double cost =
+      (0.1 * static_cast<double>(std::min(row, kBytes)) + kMoveNanoseconds) * static_cast<double>(picks);
   parallel_for(around.outer * tiles, grain_for(cost + 1), [&](int64_t begin, int64_t end) {
     for (int64_t work = begin; work < end; ++work) {
       const int64_t outer = work / tiles, first = work % tiles * kBytes, count = std::min(kBytes, row - first);
@@ -296,8 +305,7 @@ Tensor run_scatter(const OpCall& call) {
       S* result = out.data_as<S>();
       const S* source = values.data_as<S>();
       for_lines(out, index, axis, [=](int64_t to, int64_t from) {
-        store_element(result + to, TSC_ISA::scalar::add(load_element(result + to),
-                                                        load_element(source + from)));
+        store_element(result + to, TSC_ISA::scalar::add(load_element(result + to), load_element(source + from)));
       });
     });
   }
@@ -348,16 +356,11 @@ Tensor run_nonzero(const OpCall& call) {
 
 OpResults run_index(const OpCall& call) {
   switch (call.op) {
-    case Op::take:
-      return {run_take(call), {}};
-    case Op::gather:
-      return {run_gather(call), {}};
-    case Op::index_add:
-      return {run_index_add(call), {}};
-    case Op::nonzero:
-      return {run_nonzero(call), {}};
-    default:
-      return {run_scatter(call), {}};
+    case Op::take: return {run_take(call), {}};
+    case Op::gather: return {run_gather(call), {}};
+    case Op::index_add: return {run_index_add(call), {}};
+    case Op::nonzero: return {run_nonzero(call), {}};
+    default: return {run_scatter(call), {}};
   }
 }
 

@@ -37,8 +37,6 @@ TSC_DECLARE_FILLS(avx2)
 TSC_DECLARE_FILLS(avx512)
 #endif
 
-const KernelTable& kernel_table(Isa isa) {
-  return table_of_isa(isa, TSC_MAKERS(make_table));
-}
+const KernelTable& kernel_table(Isa isa) { return table_of_isa(isa, TSC_MAKERS(make_table)); }
 
 }  // namespace tsc

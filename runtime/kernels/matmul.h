@@ -17,8 +17,7 @@ inline constexpr int64_t kMatmulBlock = 512;  // part of the definition, not a t
 // Called once for each finished tile of C, while the tile is in cache; tiles are disjoint, cover C,
 // and come in any order from any thread.
 struct MatmulEpilogue {
-  void (*run)(void* context, int64_t batch, int64_t row0, int64_t rows, int64_t col0,
-              int64_t cols) = nullptr;
+  void (*run)(void* context, int64_t batch, int64_t row0, int64_t rows, int64_t col0, int64_t cols) = nullptr;
   void* context = nullptr;
 };
 

@@ -23,8 +23,6 @@ TSC_DECLARE_FILLS(avx2)
 TSC_DECLARE_FILLS(avx512)
 #endif
 
-const MatmulKernels& matmul_kernels(Isa isa) {
-  return table_of_isa(isa, TSC_MAKERS(make_matmul_kernels));
-}
+const MatmulKernels& matmul_kernels(Isa isa) { return table_of_isa(isa, TSC_MAKERS(make_matmul_kernels)); }
 
 }  // namespace tsc

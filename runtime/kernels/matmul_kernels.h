@@ -20,14 +20,14 @@ enum class TileSum : uint8_t { Store, Add, Continue };
 // asks for the cache line at `next`, which then moves by next_step bytes: what later tiles will
 // need.
 template <class T>
-using TileKernel = void (*)(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride,
-                            T* c, int64_t c_row_stride, int64_t k, int last_columns, TileSum mode,
-                            const char* next, int64_t next_step);
+using TileKernel = void (*)(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T* c,
+                            int64_t c_row_stride, int64_t k, int last_columns, TileSum mode, const char* next,
+                            int64_t next_step);
 
 // dst[i * dst_stride + j] = src[i * row_stride + j * column_stride], converted, for rows x columns.
 template <class T>
-using PackKernel = void (*)(T* dst, int64_t dst_stride, const void* src, int64_t row_stride,
-                            int64_t column_stride, int64_t rows, int64_t columns);
+using PackKernel = void (*)(T* dst, int64_t dst_stride, const void* src, int64_t row_stride, int64_t column_stride,
+                            int64_t rows, int64_t columns);
 
 // What forbids leaving out products with zero.
 template <class T>
@@ -44,10 +44,11 @@ struct TileKernels {
   TileKernel<T> tile[kMaxTileVectors + 1][kMaxTileRows + 1] = {};
 };
 
-// `columns` or `wide_columns` columns of C, for one block of k; `add`: to what is there. `b` is of the operands' own type.
+// `columns` or `wide_columns` columns of C, for one block of k; `add`: to what is there. `b` is of the operands' own
+// type.
 template <class T>
-using TurnedKernel = void (*)(const T* a, int64_t a_row_stride, const void* b, int64_t b_column_stride, T* c, int64_t c_row_stride,
-                              int64_t k, bool add);
+using TurnedKernel = void (*)(const T* a, int64_t a_row_stride, const void* b, int64_t b_column_stride, T* c,
+                              int64_t c_row_stride, int64_t k, bool add);
 template <class T>
 struct TurnedKernels {
   int64_t columns = 0, wide_columns = 0;  // 0: this instruction set has none
@@ -55,11 +56,11 @@ struct TurnedKernels {
 };
 
 // The plain loop, for integers and for processors without fused multiply-add: all of one row of C.
-using RowKernel = void (*)(void* c, const void* a, int64_t a_column_stride, const void* b,
-                           int64_t b_row_stride, int64_t b_column_stride, int64_t k, int64_t n);
+using RowKernel = void (*)(void* c, const void* a, int64_t a_column_stride, const void* b, int64_t b_row_stride,
+                           int64_t b_column_stride, int64_t k, int64_t n);
 
-// The product of complex numbers, whose right operand lies in planes: for each k the real parts of kPlaneColumns columns,
-// then their imaginary parts.
+// The product of complex numbers, whose right operand lies in planes: for each k the real parts of kPlaneColumns
+// columns, then their imaginary parts.
 inline constexpr int64_t kPlaneColumns = 64;
 struct ComplexKernels {
   void (*split)(void* planes, const void* b, int64_t row_stride, int64_t column_stride, int64_t k, int64_t width);

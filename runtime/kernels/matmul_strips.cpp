@@ -23,25 +23,18 @@ int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 template <class T>
 const T* element(const MatmulOperand& x, int64_t batch, int64_t row, int64_t column) {
-  return static_cast<const T*>(x.data) + batch * x.batch_stride + row * x.row_stride +
-         column * x.column_stride;
+  return static_cast<const T*>(x.data) + batch * x.batch_stride + row * x.row_stride + column * x.column_stride;
 }
 
 template <class T>
 class Strips {
  public:
-  Strips(const StripArgs& args, const TileKernels<T>& tiles, RowKernel row_kernel,
-         PackKernel<T> pack, const FloatChecks<T>& checks, Device& device)
-      : args_(args),
-        tiles_(tiles),
-        row_kernel_(row_kernel),
-        pack_(pack),
-        checks_(checks),
-        device_(device) {
+  Strips(const StripArgs& args, const TileKernels<T>& tiles, RowKernel row_kernel, PackKernel<T> pack,
+         const FloatChecks<T>& checks, Device& device)
+      : args_(args), tiles_(tiles), row_kernel_(row_kernel), pack_(pack), checks_(checks), device_(device) {
     panel_ = tiles.lanes ? static_cast<int64_t>(tiles.lanes) * tiles.vectors : 0;
     pack_left_ = args.a.column_stride != 1;
-    const int64_t right_bytes =
-        args.columns * (args.depth + args.width) * static_cast<int64_t>(sizeof(T));
+    const int64_t right_bytes = args.columns * (args.depth + args.width) * static_cast<int64_t>(sizeof(T));
     strip_rows_ = kGroupRows * (right_bytes <= kNearBytes ? 1 : kMostGroups);
     if (args.across) strip_rows_ = kAcrossRows;
     // A task packs its batch's B and V anew, so it has many rows unless threads would have nothing to do.
@@ -52,15 +45,12 @@ class Strips {
 
   void run() {
     const int64_t row_tasks = ceil_div(args_.rows, task_rows_);
-    const double cells =
-        static_cast<double>(std::min(task_rows_, args_.rows)) * static_cast<double>(args_.columns);
+    const double cells = static_cast<double>(std::min(task_rows_, args_.rows)) * static_cast<double>(args_.columns);
     const double nanoseconds = cells * (1 + static_cast<double>(args_.depth + args_.width) / 40);
-    device_.threads.parallel_for(
-        args_.batch * row_tasks, grain_for(nanoseconds), [&](int64_t begin, int64_t end) {
-          const Buffers buffers(*this, *device_.allocator);
-          for (int64_t task = begin; task < end; ++task)
-            run_task(task / row_tasks, task % row_tasks * task_rows_, buffers);
-        });
+    device_.threads.parallel_for(args_.batch * row_tasks, grain_for(nanoseconds), [&](int64_t begin, int64_t end) {
+      const Buffers buffers(*this, *device_.allocator);
+      for (int64_t task = begin; task < end; ++task) run_task(task / row_tasks, task % row_tasks * task_rows_, buffers);
+    });
   }
 
  private:
@@ -72,9 +62,7 @@ class Strips {
           weights(allocator, s.args_.weights ? 0 : s.strip_rows_ * s.strip_stride()),
           left(allocator, s.pack_left_ ? s.strip_rows_ * (s.args_.depth + kPadding) : 0),
           across_left(allocator, s.args_.across ? s.args_.height * s.across_stride() : 0),
-          chains(allocator, s.args_.across && s.args_.rows > kMatmulBlock
-                                ? s.args_.height * s.args_.columns
-                                : 0),
+          chains(allocator, s.args_.across && s.args_.rows > kMatmulBlock ? s.args_.height * s.args_.columns : 0),
           scratch(allocator, s.args_.scratch_bytes) {}
     Scratch<T> b, v, products, weights, left, across_left, chains;
     Scratch<std::byte> scratch;
@@ -96,10 +84,10 @@ class Strips {
 
   void run_task(int64_t batch, int64_t row0, const Buffers& buffers) const {
     const int64_t row_end = std::min(args_.rows, row0 + task_rows_);
-    const Packed b = pack_right(buffers.b.data(), element<T>(args_.b, batch, 0, 0),
-                                args_.b.row_stride, args_.b.column_stride, args_.depth, args_.columns);
-    const Packed v = pack_right(buffers.v.data(), element<T>(args_.v, batch, 0, 0),
-                                args_.v.row_stride, args_.v.column_stride, args_.columns, args_.width);
+    const Packed b = pack_right(buffers.b.data(), element<T>(args_.b, batch, 0, 0), args_.b.row_stride,
+                                args_.b.column_stride, args_.depth, args_.columns);
+    const Packed v = pack_right(buffers.v.data(), element<T>(args_.v, batch, 0, 0), args_.v.row_stride,
+                                args_.v.column_stride, args_.columns, args_.width);
     const int64_t* ends = args_.ends && values_finite(batch) ? args_.ends : nullptr;
     run_rows(batch, row0, row_end, ends, b, v, buffers);
     const int64_t count = args_.height * args_.columns;
@@ -107,8 +95,8 @@ class Strips {
       run_rows(batch, row0, row_end, nullptr, b, v, buffers);
   }
 
-  void run_rows(int64_t batch, int64_t row0, int64_t row_end, const int64_t* ends, const Packed& b,
-                const Packed& v, const Buffers& buffers) const {
+  void run_rows(int64_t batch, int64_t row0, int64_t row_end, const int64_t* ends, const Packed& b, const Packed& v,
+                const Buffers& buffers) const {
     for (int64_t row = row0; row < row_end; row += strip_rows_) {
       device_.stop.poll();
       const int64_t rows = std::min(strip_rows_, row_end - row);
@@ -121,14 +109,11 @@ class Strips {
   }
 
   // The column behind the last that group `group` of the strip needs.
-  int64_t end_of(const Strip& strip, int64_t group) const {
-    return strip.ends ? strip.ends[group] : args_.columns;
-  }
+  int64_t end_of(const Strip& strip, int64_t group) const { return strip.ends ? strip.ends[group] : args_.columns; }
   // That any of its groups needs.
   int64_t last_end(const Strip& strip) const {
     int64_t last = 0;
-    for (int64_t group = 0; group < group_count(strip.rows); ++group)
-      last = std::max(last, end_of(strip, group));
+    for (int64_t group = 0; group < group_count(strip.rows); ++group) last = std::max(last, end_of(strip, group));
     return last;
   }
   bool skips(const Strip& strip) const {
@@ -154,15 +139,12 @@ class Strips {
     return static_cast<T*>(args_.out) + (batch * args_.rows + row) * args_.width;
   }
 
-  T* across_result(int64_t batch) const {
-    return static_cast<T*>(args_.across) + batch * args_.height * args_.columns;
-  }
+  T* across_result(int64_t batch) const { return static_cast<T*>(args_.across) + batch * args_.height * args_.columns; }
 
   // A strip's weights, and the elements between its rows.
   T* weights_of(const Strip& strip, const Buffers& buffers) const {
     if (!args_.weights) return buffers.weights.data();
-    return static_cast<T*>(args_.weights) +
-           (strip.batch * args_.rows + strip.row0) * args_.columns;
+    return static_cast<T*>(args_.weights) + (strip.batch * args_.rows + strip.row0) * args_.columns;
   }
   int64_t weights_stride() const { return args_.weights ? args_.columns : strip_stride(); }
 
@@ -173,8 +155,8 @@ class Strips {
       return {to, depth, columns};
     }
     for (int64_t column = 0; column < columns; column += panel_)
-      pack_(to + depth * column, panel_, from + column * column_stride, row_stride, column_stride,
-            depth, std::min(panel_, columns - column));
+      pack_(to + depth * column, panel_, from + column * column_stride, row_stride, column_stride, depth,
+            std::min(panel_, columns - column));
     return {to, depth, columns};
   }
 
@@ -183,8 +165,7 @@ class Strips {
     int64_t left_stride = args_.a.row_stride;
     if (pack_left_) {
       left_stride = args_.depth + kPadding;
-      pack_(buffers.left.data(), left_stride, left, args_.a.row_stride, args_.a.column_stride,
-            strip.rows, args_.depth);
+      pack_(buffers.left.data(), left_stride, left, args_.a.row_stride, args_.a.column_stride, strip.rows, args_.depth);
       left = buffers.left.data();
     }
     const int64_t stride = strip_stride();
@@ -193,23 +174,21 @@ class Strips {
     for (int64_t column = 0; column < args_.columns; column += step_columns(args_.columns))
       for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
         product(left + row * left_stride, left_stride, rows, b, args_.depth, column,
-                std::min(args_.whole_products ? args_.columns : end,
-                         column + step_columns(args_.columns)),
+                std::min(args_.whole_products ? args_.columns : end, column + step_columns(args_.columns)),
                 products + row * stride, stride);
       });
     for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
       const int64_t columns = args_.whole_rows || args_.across ? args_.columns : end;
       args_.weigh(args_.context,
-                  {products + row * stride, weights + row * weights_stride, stride, weights_stride,
-                   strip.batch, strip.row0 + row, rows, columns},
+                  {products + row * stride, weights + row * weights_stride, stride, weights_stride, strip.batch,
+                   strip.row0 + row, rows, columns},
                   buffers.scratch.data());
     });
     T* out = out_row(strip.batch, strip.row0);
     for (int64_t column = 0; column < args_.width; column += step_columns(args_.width))
       for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
         product(weights + row * weights_stride, weights_stride, rows, v, end, column,
-                std::min(args_.width, column + step_columns(args_.width)),
-                out + row * args_.width, args_.width);
+                std::min(args_.width, column + step_columns(args_.width)), out + row * args_.width, args_.width);
       });
   }
 
@@ -224,12 +203,11 @@ class Strips {
 
   // The chains of the rows' block go on; those of the first block are the result, others are added to it when
   // their block ends. Columns that no row needs keep their chains.
-  void add_piece(const Strip& strip, int64_t row0, int64_t rows, const T* weights,
-                 const Buffers& buffers) const {
+  void add_piece(const Strip& strip, int64_t row0, int64_t rows, const T* weights, const Buffers& buffers) const {
     const MatmulOperand& l = args_.l;
     T* left = buffers.across_left.data();
-    pack_(left, across_stride(), element<T>(l, strip.batch, 0, row0), l.row_stride, l.column_stride,
-          args_.height, rows);
+    pack_(left, across_stride(), element<T>(l, strip.batch, 0, row0), l.row_stride, l.column_stride, args_.height,
+          rows);
     int64_t end = last_end(strip);
     for (int64_t h = 0; end < args_.columns && h < args_.height; ++h)
       if (!checks_.all_finite(left + h * across_stride(), rows)) end = args_.columns;
@@ -237,9 +215,8 @@ class Strips {
     T* sums = first_block ? across_result(strip.batch) : buffers.chains.data();
     const bool begins = row0 % kMatmulBlock == 0;
     for (int64_t column = 0; column < end; column += panel_)
-      tile_columns(left, across_stride(), args_.height, weights + column, weights_stride(),
-                   sums + column, args_.columns, rows, std::min(panel_, end - column),
-                   begins ? TileSum::Store : TileSum::Continue);
+      tile_columns(left, across_stride(), args_.height, weights + column, weights_stride(), sums + column,
+                   args_.columns, rows, std::min(panel_, end - column), begins ? TileSum::Store : TileSum::Continue);
     for (int64_t h = 0; begins && h < args_.height; ++h)
       std::fill(sums + h * args_.columns + end, sums + (h + 1) * args_.columns, T(0));
     const bool finished = (row0 + rows) % kMatmulBlock == 0 || row0 + rows == args_.rows;
@@ -260,26 +237,23 @@ class Strips {
 
   // Columns [column, column_end) of out = left (rows x depth) * the first `depth` rows of `right`, within one
   // panel; none where the end is not behind the first.
-  void product(const T* left, int64_t left_stride, int64_t rows, const Packed& right, int64_t depth,
-               int64_t column, int64_t column_end, T* out, int64_t out_stride) const {
+  void product(const T* left, int64_t left_stride, int64_t rows, const Packed& right, int64_t depth, int64_t column,
+               int64_t column_end, T* out, int64_t out_stride) const {
     const int64_t width = column_end - column;
     if (width <= 0) return;
     if (!panel_) {
       for (int64_t i = 0; i < rows; ++i)
-        row_kernel_(out + i * out_stride, left + i * left_stride, 1, right.data, right.columns, 1,
-                    depth, width);
+        row_kernel_(out + i * out_stride, left + i * left_stride, 1, right.data, right.columns, 1, depth, width);
       return;
     }
     for (int64_t k = 0; k < depth; k += kMatmulBlock)
-      tile_columns(left + k, left_stride, rows, right.data + right.depth * column + k * panel_, panel_,
-                   out + column, out_stride, std::min(kMatmulBlock, depth - k), width,
-                   k > 0 ? TileSum::Add : TileSum::Store);
+      tile_columns(left + k, left_stride, rows, right.data + right.depth * column + k * panel_, panel_, out + column,
+                   out_stride, std::min(kMatmulBlock, depth - k), width, k > 0 ? TileSum::Add : TileSum::Store);
   }
 
   // All rows of at most a panel's columns, for at most a block of k.
-  void tile_columns(const T* left, int64_t left_stride, int64_t rows, const T* right,
-                    int64_t right_stride, T* out, int64_t out_stride, int64_t k, int64_t width,
-                    TileSum mode) const {
+  void tile_columns(const T* left, int64_t left_stride, int64_t rows, const T* right, int64_t right_stride, T* out,
+                    int64_t out_stride, int64_t k, int64_t width, TileSum mode) const {
     int64_t vectors = tiles_.vectors;
     int last = tiles_.lanes;
     if (width < panel_) {
@@ -289,9 +263,9 @@ class Strips {
     const int64_t step = tiles_.rows[vectors];
     for (int64_t row = 0; row < rows; row += step) {
       const T* from = left + row * left_stride;
-      tiles_.tile[vectors][std::min(step, rows - row)](
-          from, left_stride, right, right_stride, out + row * out_stride, out_stride, k, last, mode,
-          reinterpret_cast<const char*>(from), 0);
+      tiles_.tile[vectors][std::min(step, rows - row)](from, left_stride, right, right_stride, out + row * out_stride,
+                                                       out_stride, k, last, mode, reinterpret_cast<const char*>(from),
+                                                       0);
     }
   }
 
@@ -310,8 +284,8 @@ class Strips {
 namespace {
 
 template <class T>
-void run_strips(const StripArgs& args, const TileKernels<T>& tiles, PackKernel<T> pack,
-                const FloatChecks<T>& checks, Device& device) {
+void run_strips(const StripArgs& args, const TileKernels<T>& tiles, PackKernel<T> pack, const FloatChecks<T>& checks,
+                Device& device) {
   const RowKernel row_kernel = matmul_kernels(device.isa).row[static_cast<int>(args.dtype)];
   if (!args.across || (tiles.lanes && args.batch >= device.threads.count()))
     return Strips<T>(args, tiles, row_kernel, pack, checks, device).run();
@@ -319,8 +293,7 @@ void run_strips(const StripArgs& args, const TileKernels<T>& tiles, PackKernel<T
   // follows, on weights that stay until then.
   StripArgs two = args;
   two.across = nullptr;
-  const Scratch<T> weights(*device.allocator,
-                           args.weights ? 0 : args.batch * args.rows * args.columns);
+  const Scratch<T> weights(*device.allocator, args.weights ? 0 : args.batch * args.rows * args.columns);
   if (!two.weights) two.weights = weights.data();
   two.whole_rows = true;
   Strips<T>(two, tiles, row_kernel, pack, checks, device).run();
@@ -339,10 +312,8 @@ void run_strips(const StripArgs& args, const TileKernels<T>& tiles, PackKernel<T
 void matmul_strips(const StripArgs& args) {
   Device& device = current_device();
   const MatmulKernels& kernels = matmul_kernels(device.isa);
-  if (args.dtype == DType::F32)
-    run_strips<float>(args, kernels.f32, kernels.pack_f32, kernels.checks_f32, device);
-  else
-    run_strips<double>(args, kernels.f64, kernels.pack_f64, kernels.checks_f64, device);
+  if (args.dtype == DType::F32) run_strips<float>(args, kernels.f32, kernels.pack_f32, kernels.checks_f32, device);
+  else run_strips<double>(args, kernels.f64, kernels.pack_f64, kernels.checks_f64, device);
 }
 
 }  // namespace tsc

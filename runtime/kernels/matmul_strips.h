@@ -1,8 +1,8 @@
 #pragma once
 // Two matrix products one after the other, strip by strip: a few rows of A x B are made, the caller turns them
-// into rows of weights while they are in cache, and those are multiplied by V. Rows go to the caller in groups. What lies between the products
-// is never whole in memory: attention. Every element has the bits that two calls of matmul() and the caller's
-// function over whole rows would give it.
+// into rows of weights while they are in cache, and those are multiplied by V. Rows go to the caller in groups. What
+// lies between the products is never whole in memory: attention. Every element has the bits that two calls of matmul()
+// and the caller's function over whole rows would give it.
 //
 // The weights may have a third product, as its right operand: each strip's rows are a piece of its sums, which go
 // on where the strip before left them.
@@ -46,8 +46,8 @@ struct StripArgs {
   // And all products: what the ends say holds of the weights alone.
   bool whole_products = false;
   // The third product: across = l x weights. Null: none.
-  MatmulOperand l;          // (batch, height, rows)
-  void* across = nullptr;   // (batch, height, columns), contiguous
+  MatmulOperand l;         // (batch, height, rows)
+  void* across = nullptr;  // (batch, height, columns), contiguous
   int64_t height = 0;
 };
 

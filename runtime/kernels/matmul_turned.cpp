@@ -20,8 +20,9 @@ class Turned {
  public:
   // `flipped`: what is made is C', from B' and A'.
   Turned(const MatmulArgs& args, bool flipped, const TurnedKernels<T>& kernels, PackKernel<T> pack, Device& device)
-      : args_(args), flipped_(flipped), kernels_(kernels), pack_(pack), device_(device), element_size_(dtype_size(args.dtype)),
-        converts_(is_small_float(args.dtype)), packs_left_(converts_ || args.a.column_stride != 1),
+      : args_(args), flipped_(flipped), kernels_(kernels), pack_(pack), device_(device),
+        element_size_(dtype_size(args.dtype)), converts_(is_small_float(args.dtype)),
+        packs_left_(converts_ || args.a.column_stride != 1),
         wide_(args.m <= kTurnedWideRows && args.b.column_stride * element_size_ % kSetBytes != 0),
         task_columns_(kTaskWidth * kernels.wide_columns) {}
 
@@ -30,9 +31,10 @@ class Turned {
     const Scratch<T> left(*device_.allocator, packs_left_ ? args_.batch * args_.m * args_.k : 0);
     if (packs_left_)
       for (int64_t batch = 0; batch < args_.batch; ++batch)
-        pack_(left.data() + batch * args_.m * args_.k, args_.k, at(args_.a, batch, 0, 0), args_.a.row_stride, args_.a.column_stride,
-              args_.m, args_.k);
-    const double cost = static_cast<double>(std::min(args_.n, task_columns_)) * static_cast<double>(args_.k) / kElementsPerNanosecond;
+        pack_(left.data() + batch * args_.m * args_.k, args_.k, at(args_.a, batch, 0, 0), args_.a.row_stride,
+              args_.a.column_stride, args_.m, args_.k);
+    const double cost =
+        static_cast<double>(std::min(args_.n, task_columns_)) * static_cast<double>(args_.k) / kElementsPerNanosecond;
     device_.threads.parallel_for(args_.batch * tasks, grain_for(cost), [&](int64_t begin, int64_t end) {
       const Scratch<T> result(*device_.allocator, args_.m * (task_columns_ + kernels_.columns));
       for (int64_t task = begin; task < end; ++task)
@@ -58,7 +60,8 @@ class Turned {
   // Some columns of C: made beside it, then copied, since the last group may be wider than what is left.
   void run_task(int64_t batch, int64_t column0, const T* packed, T* result) const {
     const int64_t columns = std::min(task_columns_, args_.n - column0), stride = task_columns_ + kernels_.columns;
-    const T* left = packs_left_ ? packed + batch * args_.m * args_.k : reinterpret_cast<const T*>(at(args_.a, batch, 0, 0));
+    const T* left =
+        packs_left_ ? packed + batch * args_.m * args_.k : reinterpret_cast<const T*>(at(args_.a, batch, 0, 0));
     const int64_t left_stride = packs_left_ ? args_.k : args_.a.row_stride;
     for (int64_t column = 0, width = 0; column < columns; column += width) {
       device_.stop.poll();
@@ -68,10 +71,8 @@ class Turned {
         const int64_t depth = std::min(kMatmulBlock, args_.k - k);
         const Piece piece{left + k, left_stride, result + column, stride, depth, k > 0};
         const std::byte* right = at(args_.b, batch, k, column0 + column);
-        if (columns - column >= width)
-          run_group(piece, width, right, args_.b.column_stride);
-        else
-          run_single(piece, right, columns - column);
+        if (columns - column >= width) run_group(piece, width, right, args_.b.column_stride);
+        else run_single(piece, right, columns - column);
         k += kMatmulBlock;
       } while (k < args_.k);
     }
@@ -127,7 +128,9 @@ bool run(const MatmulArgs& args, bool flipped, const TurnedKernels<T>& kernels, 
   return true;
 }
 
-bool is_turned(const MatmulArgs& args) { return args.m <= kTurnedRows && args.b.row_stride == 1 && args.b.column_stride != 1; }
+bool is_turned(const MatmulArgs& args) {
+  return args.m <= kTurnedRows && args.b.row_stride == 1 && args.b.column_stride != 1;
+}
 
 // The product that makes C' = B' A': the factors of each step change places.
 MatmulArgs flip(const MatmulArgs& args) {

@@ -1,7 +1,7 @@
 #pragma once
 // The product of a few rows with a matrix whose columns are the contiguous ones, as matmul() runs it, or of a matrix of
-// contiguous rows with one column: the matrix is read once, in place, and nothing is packed. The same chains, so the same bits.
-// Knows raw memory only.
+// contiguous rows with one column: the matrix is read once, in place, and nothing is packed. The same chains, so the
+// same bits. Knows raw memory only.
 #include "runtime/kernels/matmul.h"
 
 namespace tsc {

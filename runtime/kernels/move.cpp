@@ -24,9 +24,8 @@ void copy_to_contiguous(std::byte* out, const Tensor& x) {
     return;
   }
   if (is_transposed(map)) return copy_transposed(out, source, map);
-  parallel_for(n, grain_for(kStridedCopyNanoseconds), [&](int64_t begin, int64_t end) {
-    map.pack(out + begin * size, source, begin, end - begin);
-  });
+  parallel_for(n, grain_for(kStridedCopyNanoseconds),
+               [&](int64_t begin, int64_t end) { map.pack(out + begin * size, source, begin, end - begin); });
 }
 
 // The bytes a tensor's elements span, for the overlap test.
@@ -54,8 +53,8 @@ Tensor run_store(const OpCall& call) {
   infer_sizes(call);
   size_t rank = call.tensors[1].sizes().size();
   Tensor out = copy_of(call.tensors[0]);
-  Tensor place = view_as_strided(out, scalar_sizes(call, 1, rank),
-                                 scalar_sizes(call, 1 + rank, rank), call.scalars[0].as_int());
+  Tensor place =
+      view_as_strided(out, scalar_sizes(call, 1, rank), scalar_sizes(call, 1 + rank, rank), call.scalars[0].as_int());
   copy_into(place, call.tensors[1]);
   return out;
 }
@@ -77,8 +76,7 @@ Tensor run_pad(const OpCall& call) {
   }
   if (kept_end > kept_begin) {
     int64_t length = kept_end - kept_begin;
-    copy_into(view_slice(out, axis, kept_begin + low, length, 1),
-              view_slice(x, axis, kept_begin, length, 1));
+    copy_into(view_slice(out, axis, kept_begin + low, length, 1), view_slice(x, axis, kept_begin, length, 1));
   }
   return out;
 }
@@ -119,16 +117,17 @@ void copy_elsewhere(const Tensor& target, const Tensor& source) {
 }  // namespace
 
 void copy_into(const Tensor& target, const Tensor& source) {
-  TSC_CHECK(target.dtype() == source.dtype() && target.sizes() == source.sizes(),
-            "copy_into needs one dtype and shape, got " + shape_text(target.sizes()) + " and " +
-                shape_text(source.sizes()));
+  TSC_CHECK(
+      target.dtype() == source.dtype() && target.sizes() == source.sizes(),
+      "copy_into needs one dtype and shape, got " + shape_text(target.sizes()) + " and " + shape_text(source.sizes()));
   int64_t n = target.numel();
   if (n == 0) return;
   if (target.overlaps_itself())
     throw Error(ErrorKind::RuntimeError,
                 "more than one element of the written-to tensor refers to a single memory location; "
                 "clone() the tensor before writing to it");
-  if (target.is_elsewhere() || source.is_elsewhere()) [[unlikely]] return copy_elsewhere(target, source);
+  if (target.is_elsewhere() || source.is_elsewhere()) [[unlikely]]
+    return copy_elsewhere(target, source);
   Span to = bytes_of(target), from = bytes_of(source);
   if (to.low < from.high && from.low < to.high) {
     bool identical = target.data() == source.data() && target.strides() == source.strides();
@@ -156,8 +155,7 @@ OpResults run_view(const OpCall& call) {
   const Sizes& axes = call.attributes.axes;
   auto scalar = [&](size_t i) { return call.scalars[i].as_int(); };
   auto needs = [&](size_t scalars, size_t axis_count) {
-    if (call.tensors.size() != 1 || call.scalars.size() != scalars || axes.size() != axis_count)
-      infer_sizes(call);
+    if (call.tensors.size() != 1 || call.scalars.size() != scalars || axes.size() != axis_count) infer_sizes(call);
   };
   needs(call.scalars.size(), axes.size());
   const Tensor& x = call.tensors[0];
@@ -167,43 +165,27 @@ OpResults run_view(const OpCall& call) {
       Tensor view = try_view_reshape(x, sizes);
       return {view.defined() ? std::move(view) : try_view_reshape(copy_of(x), sizes), {}};
     }
-    case Op::broadcast:
-      return {view_broadcast(x, scalar_sizes(call, 0, call.scalars.size())), {}};
+    case Op::broadcast: return {view_broadcast(x, scalar_sizes(call, 0, call.scalars.size())), {}};
     case Op::view_as_real:
     case Op::view_as_complex:
       infer_dtype(call);
       infer_sizes(call);
       return {call.op == Op::view_as_real ? tsc::view_as_real(x) : tsc::view_as_complex(x), {}};
-    case Op::permute:
-      needs(0, axes.size());
-      return {view_permute(x, axes), {}};
-    case Op::slice:
-      needs(3, 1);
-      return {view_slice(x, axes[0], scalar(0), scalar(1), scalar(2)), {}};
-    case Op::diagonal:
-      needs(1, 2);
-      return {view_diagonal(x, scalar(0), axes[0], axes[1]), {}};
-    default:
-      needs(2, 1);
-      return {view_unfold(x, axes[0], scalar(0), scalar(1)), {}};
+    case Op::permute: needs(0, axes.size()); return {view_permute(x, axes), {}};
+    case Op::slice: needs(3, 1); return {view_slice(x, axes[0], scalar(0), scalar(1), scalar(2)), {}};
+    case Op::diagonal: needs(1, 2); return {view_diagonal(x, scalar(0), axes[0], axes[1]), {}};
+    default: needs(2, 1); return {view_unfold(x, axes[0], scalar(0), scalar(1)), {}};
   }
 }
 
 OpResults run_move(const OpCall& call) {
   switch (call.op) {
-    case Op::copy:
-      infer_sizes(call);
-      return {copy_of(call.tensors[0]), {}};
+    case Op::copy: infer_sizes(call); return {copy_of(call.tensors[0]), {}};
     case Op::detach:
-    case Op::save_for_backward:
-      infer_sizes(call);
-      return {call.tensors[0], {}};
-    case Op::pad:
-      return {run_pad(call), {}};
-    case Op::concat:
-      return {run_concat(call), {}};
-    default:
-      return {run_store(call), {}};
+    case Op::save_for_backward: infer_sizes(call); return {call.tensors[0], {}};
+    case Op::pad: return {run_pad(call), {}};
+    case Op::concat: return {run_concat(call), {}};
+    default: return {run_store(call), {}};
   }
 }
 

@@ -36,16 +36,11 @@ void split_axes(const Tensor& x, const Sizes& reduced_axes, Axes& kept, Axes& re
 
 class Reducer {
  public:
-  Reducer(const ReduceLoops& loops, const Tensor& x, const Axes& kept, const Axes& reduced,
-          int64_t result_size)
-      : loops_(loops),
-        kept_(kept.sizes, kept.strides, dtype_size(x.dtype())),
-        reduced_(reduced.sizes, reduced.strides, dtype_size(x.dtype())),
-        data_(x.data()),
-        outputs_(numel_of(kept.sizes)),
-        count_(numel_of(reduced.sizes)),
-        chunks_((count_ + kReduceChunk - 1) / kReduceChunk),
-        result_size_(result_size) {
+  Reducer(const ReduceLoops& loops, const Tensor& x, const Axes& kept, const Axes& reduced, int64_t result_size)
+      : loops_(loops), kept_(kept.sizes, kept.strides, dtype_size(x.dtype())),
+        reduced_(reduced.sizes, reduced.strides, dtype_size(x.dtype())), data_(x.data()),
+        outputs_(numel_of(kept.sizes)), count_(numel_of(reduced.sizes)),
+        chunks_((count_ + kReduceChunk - 1) / kReduceChunk), result_size_(result_size) {
     // A tile runs along the innermost kept axis. Many results side by side use the column loop; a
     // result whose own elements lie closest together uses the row loop.
     int64_t width = kept_.sizes().back();
@@ -67,11 +62,9 @@ class Reducer {
         int64_t chunk = work / items_;
         Tile tile = tile_at(work % items_);
         reduce_tile(lanes, tile, chunk);
-        if (chunks_ == 1)
-          loops_.finish(out + tile.output * result_size_, lanes, tile.width);
+        if (chunks_ == 1) loops_.finish(out + tile.output * result_size_, lanes, tile.width);
         else
-          std::copy_n(lanes, tile.width * accumulator,
-                      partial.data() + (chunk * outputs_ + tile.output) * accumulator);
+          std::copy_n(lanes, tile.width * accumulator, partial.data() + (chunk * outputs_ + tile.output) * accumulator);
       }
     });
     if (chunks_ == 1) return;
@@ -99,13 +92,10 @@ class Reducer {
     int64_t filled = std::min(kReduceLanes, end - begin);
     int64_t used = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(filled)));
     loops_.fill_identity(lanes, used * tile.width);
-    if (tile_ == 1)
-      add_row(lanes, tile, begin, end);
-    else
-      add_columns(lanes, tile, begin, end);
+    if (tile_ == 1) add_row(lanes, tile, begin, end);
+    else add_columns(lanes, tile, begin, end);
     for (int64_t half = used / 2; half > 0; half /= 2)
-      loops_.combine(lanes, lanes + half * tile.width * loops_.accumulator_size,
-                     half * tile.width);
+      loops_.combine(lanes, lanes + half * tile.width * loops_.accumulator_size, half * tile.width);
   }
 
   void add_row(std::byte* lanes, const Tile& tile, int64_t begin, int64_t end) const {
@@ -152,8 +142,7 @@ OpResults run_reduce(const OpCall& call) {
   if (call.op == Op::argmax || call.op == Op::argmin) return run_arg_reduce(call, out);
   const Tensor& x = call.tensors[0];
   const ReduceLoops& loops =
-      current_kernels().reduce[static_cast<int>(call.op) - static_cast<int>(Op::sum)]
-                              [static_cast<int>(x.dtype())];
+      current_kernels().reduce[static_cast<int>(call.op) - static_cast<int>(Op::sum)][static_cast<int>(x.dtype())];
   if (x.numel() == 0) {
     std::vector<std::byte> lanes(out.numel() * loops.accumulator_size);
     loops.fill_identity(lanes.data(), out.numel());

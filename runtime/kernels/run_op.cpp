@@ -14,8 +14,9 @@ OpResults run_without_memory(const OpCall& call) {
   if (row.flags & kView) return row.family == Family::View ? run_view(call) : run_move(call);
   if (row.flags & kDynamicSize)
     throw Error(ErrorKind::NotImplementedError,
-                std::string(row.name) + "() of a tensor on device meta: the size of its result depends on the elements, "
-                "and a meta tensor has none");
+                std::string(row.name) +
+                    "() of a tensor on device meta: the size of its result depends on the elements, "
+                    "and a meta tensor has none");
   const Sizes sizes = infer_sizes(call);
   OpResults results{Tensor::meta(infer_dtype(call), sizes), {}};
   if (op_result_count(call.op) == 2) results.second = Tensor::meta(infer_dtype(call, 1), sizes);
@@ -71,19 +72,20 @@ bool is_dense(const Tensor& x) {
 }  // namespace
 
 void refuse_places(Place a, Place b) {
-  throw Error(ErrorKind::RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, " +
-                                           a.name() + " and " + b.name() + "!");
+  throw Error(ErrorKind::RuntimeError,
+              "Expected all tensors to be on the same device, but found at least two devices, " + a.name() + " and " +
+                  b.name() + "!");
 }
 
 OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar> scalars,
                  const OpAttributes& attributes) {
   using Driver = OpResults (*)(const OpCall&);
-  static constexpr Driver kDrivers[] = {
-      run_elementwise, run_elementwise, run_elementwise, run_create, run_view, run_move,
-      run_index,       run_reduce,      run_scan,        run_sort,   run_contract,
-      run_window};
+  static constexpr Driver kDrivers[] = {run_elementwise, run_elementwise, run_elementwise, run_create,
+                                        run_view,        run_move,        run_index,       run_reduce,
+                                        run_scan,        run_sort,        run_contract,    run_window};
   for (const Tensor& x : tensors)
-    if (x.is_elsewhere()) [[unlikely]] return run_elsewhere({op, tensors, scalars, attributes});
+    if (x.is_elsewhere()) [[unlikely]]
+      return run_elsewhere({op, tensors, scalars, attributes});
   return kDrivers[static_cast<size_t>(op_row(op).family)]({op, tensors, scalars, attributes});
 }
 

@@ -2,10 +2,10 @@
 // Runs one primitive with its reference kernel: the oracle of every compiled kernel, and the eager path.
 // Allocates the results, except that View ops return views where the layout allows. Inputs may have any
 // strides. Fully checked: wrong dtypes, shapes, indices raise tsc::Error.
-// Where an operand is a meta tensor nothing is computed: the result is a meta tensor of the sizes, dtype and strides that
-// it would have. NotImplementedError where only the elements tell the size. Where one lies on a device the result does, and
-// is computed later (runtime/device/backend.h); operands of the host are then no more than numbers or indices.
-// Knows tensors and the op table; no graph, no autograd.
+// Where an operand is a meta tensor nothing is computed: the result is a meta tensor of the sizes, dtype and strides
+// that it would have. NotImplementedError where only the elements tell the size. Where one lies on a device the result
+// does, and is computed later (runtime/device/backend.h); operands of the host are then no more than numbers or
+// indices. Knows tensors and the op table; no graph, no autograd.
 #include <span>
 
 #include "runtime/base/small_vector.h"

@@ -1,5 +1,5 @@
-// cummax and cummin: the extreme so far along an axis and where it stands. Of equal elements the last counts; once a nan
-// was met it stays, and the last nan is its place.
+// cummax and cummin: the extreme so far along an axis and where it stands. Of equal elements the last counts; once a
+// nan was met it stays, and the last nan is its place.
 #include <algorithm>
 
 #include "runtime/device/device.h"
@@ -68,10 +68,10 @@ void run_lines(const Lines& lines, const S* x, S* values, int64_t* places) {
         continue;
       }
       const int64_t first = work % tiles * kColumns, at = work / tiles * lines.length * lines.inner + first;
-      if (lines.inner == 1)
-        run_in_step<kLargest, 1>(x + at, values + at, places + at, lines.length);
+      if (lines.inner == 1) run_in_step<kLargest, 1>(x + at, values + at, places + at, lines.length);
       else
-        run_columns<kLargest>(x + at, values + at, places + at, lines.length, lines.inner, std::min(kColumns, lines.inner - first));
+        run_columns<kLargest>(x + at, values + at, places + at, lines.length, lines.inner,
+                              std::min(kColumns, lines.inner - first));
     }
   });
 }
@@ -85,10 +85,8 @@ OpResults run_running_extreme(const OpCall& call) {
   const Tensor x = contiguous(call.tensors[0]);
   const Lines lines(x.sizes(), call.attributes.axes[0]);
   visit_ordered_dtype(x.dtype(), [&]<class S>() {
-    if (call.op == Op::cummax)
-      run_lines<true>(lines, x.data_as<S>(), values.data_as<S>(), places.data_as<int64_t>());
-    else
-      run_lines<false>(lines, x.data_as<S>(), values.data_as<S>(), places.data_as<int64_t>());
+    if (call.op == Op::cummax) run_lines<true>(lines, x.data_as<S>(), values.data_as<S>(), places.data_as<int64_t>());
+    else run_lines<false>(lines, x.data_as<S>(), values.data_as<S>(), places.data_as<int64_t>());
   });
   return {std::move(values), std::move(places)};
 }

@@ -58,12 +58,10 @@ template <class M>
 TSC_MATH std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x) {
   switch (op) {
 #define TSC_CASE(name) \
-  case Op::name:       \
-    return name(m, x);
+  case Op::name: return name(m, x);
     TSC_SCALAR_MATH_UNARY(TSC_CASE)
 #undef TSC_CASE
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -71,12 +69,10 @@ template <class M>
 TSC_MATH std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x, FloatOf<M> y) {
   switch (op) {
 #define TSC_CASE(name) \
-  case Op::name:       \
-    return name(m, x, y);
+  case Op::name: return name(m, x, y);
     TSC_SCALAR_MATH_BINARY(TSC_CASE)
 #undef TSC_CASE
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -4,8 +4,7 @@
 namespace tsc::scalar_math::coefficients {
 // weighted error 2^-28.2 (before rounding 2^-28.2)
 inline constexpr float kExpTailF32[] = {
-    0x1.0000000000000p-1f, 0x1.55548e0000000p-3f,  0x1.5554d80000000p-5f,
-    0x1.123be80000000p-7f, 0x1.6d5efc0000000p-10f,
+    0x1.0000000000000p-1f, 0x1.55548e0000000p-3f, 0x1.5554d80000000p-5f, 0x1.123be80000000p-7f, 0x1.6d5efc0000000p-10f,
 };
 // weighted error 2^-28.2 (before rounding 2^-29.0)
 inline constexpr float kExp2TailF32[] = {
@@ -31,8 +30,7 @@ inline constexpr float kCosTailF32[] = {
 };
 // weighted error 2^-27.6 (before rounding 2^-27.6)
 inline constexpr float kAsinTailF32[] = {
-    0x1.5555ca0000000p-3f, 0x1.3301680000000p-4f, 0x1.748a680000000p-5f,
-    0x1.8bb2e20000000p-6f, 0x1.59ce7c0000000p-5f,
+    0x1.5555ca0000000p-3f, 0x1.3301680000000p-4f, 0x1.748a680000000p-5f, 0x1.8bb2e20000000p-6f, 0x1.59ce7c0000000p-5f,
 };
 // weighted error 2^-31.8 (before rounding 2^-31.9)
 inline constexpr float kAtanTailF32[] = {
@@ -51,24 +49,21 @@ inline constexpr float kErfLogF32[] = {
 };
 // weighted error 2^-24.9 (before rounding 2^-26.7)
 inline constexpr float kErfinvCentralF32[] = {
-    0x1.c5bf880000000p-1f,   0x1.db2a460000000p-3f,   0x1.7a5fa20000000p-7f,
-    -0x1.31981c0000000p-9f,  -0x1.10c2460000000p-13f, 0x1.8167c00000000p-15f,
-    0x1.db69e20000000p-19f,  -0x1.fc30060000000p-20f, 0x1.c846040000000p-23f,
-    -0x1.2160f00000000p-27f,
+    0x1.c5bf880000000p-1f,   0x1.db2a460000000p-3f,   0x1.7a5fa20000000p-7f,  -0x1.31981c0000000p-9f,
+    -0x1.10c2460000000p-13f, 0x1.8167c00000000p-15f,  0x1.db69e20000000p-19f, -0x1.fc30060000000p-20f,
+    0x1.c846040000000p-23f,  -0x1.2160f00000000p-27f,
 };
 // weighted error 2^-25.6 (before rounding 2^-28.0)
 inline constexpr float kErfinvTailF32[] = {
-    0x1.6a9efc0000000p+1f,  0x1.006dca0000000p+0f,   0x1.357e1a0000000p-7f,
-    -0x1.f4e2600000000p-8f, 0x1.74dfb00000000p-8f,   -0x1.d384b20000000p-9f,
-    0x1.8198900000000p-10f, -0x1.f5e09a0000000p-14f, -0x1.1f42140000000p-12f,
-    0x1.4f1e740000000p-13f, -0x1.fa78aa0000000p-16f,
+    0x1.6a9efc0000000p+1f,   0x1.006dca0000000p+0f,  0x1.357e1a0000000p-7f,   -0x1.f4e2600000000p-8f,
+    0x1.74dfb00000000p-8f,   -0x1.d384b20000000p-9f, 0x1.8198900000000p-10f,  -0x1.f5e09a0000000p-14f,
+    -0x1.1f42140000000p-12f, 0x1.4f1e740000000p-13f, -0x1.fa78aa0000000p-16f,
 };
 // weighted error 2^-37.9 (before rounding 2^-37.9)
 inline constexpr double kPowLog2[] = {
-    0x1.71547652bc257p+0, -0x1.71547653263c4p-1, 0x1.ec709d8d71a97p-2, -0x1.715475564d1c6p-2,
-    0x1.2776e33909c22p-2, -0x1.ec7147b4a5d79p-3, 0x1.a60ad73113208p-3, -0x1.713b074298842p-3,
-    0x1.4986de1da6c5ap-3, -0x1.296c23694e0b7p-3, 0x1.f9c4bf882e1d4p-4, -0x1.c36506596a312p-4,
-    0x1.43296bc6bd7cdp-3, -0x1.3d04f7af36a90p-3,
+    0x1.71547652bc257p+0,  -0x1.71547653263c4p-1, 0x1.ec709d8d71a97p-2,  -0x1.715475564d1c6p-2, 0x1.2776e33909c22p-2,
+    -0x1.ec7147b4a5d79p-3, 0x1.a60ad73113208p-3,  -0x1.713b074298842p-3, 0x1.4986de1da6c5ap-3,  -0x1.296c23694e0b7p-3,
+    0x1.f9c4bf882e1d4p-4,  -0x1.c36506596a312p-4, 0x1.43296bc6bd7cdp-3,  -0x1.3d04f7af36a90p-3,
 };
 // weighted error 2^-73.3 (before rounding 2^-73.3)
 inline constexpr double kPowTail[] = {
@@ -77,9 +72,8 @@ inline constexpr double kPowTail[] = {
 };
 // weighted error 2^-58.0 (before rounding 2^-58.0)
 inline constexpr double kExpTailF64[] = {
-    0x1.000000000000bp-1,  0x1.5555555555561p-3,  0x1.555555555022ep-5,  0x1.111111110d633p-7,
-    0x1.6c16c1854e773p-10, 0x1.a01a01bae6c69p-13, 0x1.a019975e7a566p-16, 0x1.71dddfbe30062p-19,
-    0x1.28afa5f19e59fp-22, 0x1.af85a2643754ap-26,
+    0x1.000000000000bp-1,  0x1.5555555555561p-3,  0x1.555555555022ep-5,  0x1.111111110d633p-7,  0x1.6c16c1854e773p-10,
+    0x1.a01a01bae6c69p-13, 0x1.a019975e7a566p-16, 0x1.71dddfbe30062p-19, 0x1.28afa5f19e59fp-22, 0x1.af85a2643754ap-26,
 };
 // weighted error 2^-59.4 (before rounding 2^-64.4)
 inline constexpr double kExp2TailF64[] = {
@@ -104,17 +98,15 @@ inline constexpr double kCosTailF64[] = {
 };
 // weighted error 2^-59.8 (before rounding 2^-59.8)
 inline constexpr double kAsinTailF64[] = {
-    0x1.5555555555578p-3, 0x1.333333332df3ep-4, 0x1.6db6db7228643p-5, 0x1.f1c71a8d09b53p-6,
-    0x1.6e8bdfb7efb8cp-6, 0x1.1c49e1a565a30p-6, 0x1.ca20e5ad3ec9ep-7, 0x1.757ac7202a357p-7,
-    0x1.6177a3f7c6cf2p-7, 0x1.e2895e39b36b7p-9, 0x1.64a24a8890de1p-6, -0x1.596a02027ea74p-6,
-    0x1.0bb6f9aea93a0p-5,
+    0x1.5555555555578p-3, 0x1.333333332df3ep-4,  0x1.6db6db7228643p-5, 0x1.f1c71a8d09b53p-6, 0x1.6e8bdfb7efb8cp-6,
+    0x1.1c49e1a565a30p-6, 0x1.ca20e5ad3ec9ep-7,  0x1.757ac7202a357p-7, 0x1.6177a3f7c6cf2p-7, 0x1.e2895e39b36b7p-9,
+    0x1.64a24a8890de1p-6, -0x1.596a02027ea74p-6, 0x1.0bb6f9aea93a0p-5,
 };
 // weighted error 2^-65.3 (before rounding 2^-70.6)
 inline constexpr double kAtanTailF64[] = {
-    -0x1.5555555555555p-2, 0x1.99999999998e0p-3, -0x1.249249248d738p-3, 0x1.c71c71c4f6430p-4,
-    -0x1.745d16fa95923p-4, 0x1.3b13aa6150600p-4, -0x1.1110a1724fc94p-4, 0x1.e1d7a4bdce9dfp-5,
-    -0x1.aed02c6aed3bep-5, 0x1.83e4c3e975d0dp-5, -0x1.59bc057a30181p-5, 0x1.2319994901199p-5,
-    -0x1.a33485dcb141ep-6, 0x1.b0a7e3c3efa4dp-7, -0x1.c0fda1554d009p-9,
+    -0x1.5555555555555p-2, 0x1.99999999998e0p-3,  -0x1.249249248d738p-3, 0x1.c71c71c4f6430p-4,  -0x1.745d16fa95923p-4,
+    0x1.3b13aa6150600p-4,  -0x1.1110a1724fc94p-4, 0x1.e1d7a4bdce9dfp-5,  -0x1.aed02c6aed3bep-5, 0x1.83e4c3e975d0dp-5,
+    -0x1.59bc057a30181p-5, 0x1.2319994901199p-5,  -0x1.a33485dcb141ep-6, 0x1.b0a7e3c3efa4dp-7,  -0x1.c0fda1554d009p-9,
 };
 // weighted error 2^-56.1 (before rounding 2^-62.4)
 inline constexpr double kErfTailF64[] = {
@@ -124,10 +116,9 @@ inline constexpr double kErfTailF64[] = {
 };
 // weighted error 2^-61.0 (before rounding 2^-61.1)
 inline constexpr double kErfcxF64[] = {
-    0x1.058671b52c776p-2,   -0x1.b57034efd3f60p-2, 0x1.eeea7dc8a79b7p-3,   -0x1.437f0b68c6a7cp-4,
-    0x1.e947158f10d26p-9,   0x1.ca95ed5eff8b8p-8,  -0x1.bc259a319c391p-11, -0x1.016b4e63b541fp-10,
-    0x1.6d53f9af5b0a3p-15,  0x1.6d986e7481507p-13, 0x1.cd7cbcd61ca2ap-16,  -0x1.cacde3c2fe33cp-16,
-    -0x1.c34b9193bf5f1p-17, 0x1.3cb0b85e3760ep-20, 0x1.1f3777d000a50p-19,
+    0x1.058671b52c776p-2,  -0x1.b57034efd3f60p-2,  0x1.eeea7dc8a79b7p-3,   -0x1.437f0b68c6a7cp-4, 0x1.e947158f10d26p-9,
+    0x1.ca95ed5eff8b8p-8,  -0x1.bc259a319c391p-11, -0x1.016b4e63b541fp-10, 0x1.6d53f9af5b0a3p-15, 0x1.6d986e7481507p-13,
+    0x1.cd7cbcd61ca2ap-16, -0x1.cacde3c2fe33cp-16, -0x1.c34b9193bf5f1p-17, 0x1.3cb0b85e3760ep-20, 0x1.1f3777d000a50p-19,
 };
 // weighted error 2^-54.5 (before rounding 2^-58.9)
 inline constexpr double kErfinvCentralF64[] = {

@@ -19,15 +19,12 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 struct Split {
   double f32[3], f64[3];
 };
-inline constexpr Split kLn2Split = {
-    {0x1.62e43p-1, -0x1.05c61p-29, -0x1.950d88p-54},
-    {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111}};
-inline constexpr Split kLog2ESplit = {
-    {0x1.715476p+0, 0x1.4ae0cp-26, -0x1.e8883p-52},
-    {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56, -0x1.60bb8a5442ab9p-110}};
-inline constexpr Split kHalfPiSplit = {
-    {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50},
-    {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110}};
+inline constexpr Split kLn2Split = {{0x1.62e43p-1, -0x1.05c61p-29, -0x1.950d88p-54},
+                                    {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111}};
+inline constexpr Split kLog2ESplit = {{0x1.715476p+0, 0x1.4ae0cp-26, -0x1.e8883p-52},
+                                      {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56, -0x1.60bb8a5442ab9p-110}};
+inline constexpr Split kHalfPiSplit = {{0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50},
+                                       {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110}};
 
 // Part `index` of split * factor; the factor is a power of two.
 template <class M>
@@ -39,19 +36,15 @@ TSC_MATH FloatOf<M> part(M& m, const Split& split, int index, double factor = 1.
 // because compilers vectorise loops around it only so.
 template <size_t kFirst = 0, class M, class T, size_t N>
 TSC_MATH FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&c)[N]) {
-  if constexpr (kFirst + 1 == N)
-    return m.constant(c[kFirst]);
-  else
-    return m.fma(polynomial<kFirst + 1>(m, x, c), x, m.constant(c[kFirst]));
+  if constexpr (kFirst + 1 == N) return m.constant(c[kFirst]);
+  else return m.fma(polynomial<kFirst + 1>(m, x, c), x, m.constant(c[kFirst]));
 }
 
 // The polynomial of the machine's width.
 template <class M, class T, size_t N, class U, size_t K>
 TSC_MATH FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&f32)[N], const U (&f64)[K]) {
-  if constexpr (M::kDouble)
-    return polynomial(m, x, f64);
-  else
-    return polynomial(m, x, f32);
+  if constexpr (M::kDouble) return polynomial(m, x, f64);
+  else return polynomial(m, x, f32);
 }
 
 // Bounds that let nan through: the comparison is false for it.
@@ -68,8 +61,7 @@ TSC_MATH FloatOf<M> at_least(M& m, FloatOf<M> x, double limit) {
 
 template <class M>
 TSC_MATH typename M::I sign_mask(M& m) {
-  return m.integer(M::kDouble ? std::numeric_limits<int64_t>::min()
-                              : int64_t{std::numeric_limits<int32_t>::min()});
+  return m.integer(M::kDouble ? std::numeric_limits<int64_t>::min() : int64_t{std::numeric_limits<int32_t>::min()});
 }
 
 // `magnitude` (not negative) with the sign of `sign`.

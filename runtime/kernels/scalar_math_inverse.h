@@ -74,8 +74,7 @@ TSC_MATH ArcTangent<M> reduce_arc_tangent(M& m, FloatOf<M> a, FloatOf<M> b) {
 
 // The same angle seen from the nearer end of [0, total * pi/4] where the mask holds.
 template <class M>
-TSC_MATH ArcTangent<M> reflect(M& m, typename M::Mask where, double total,
-                               const ArcTangent<M>& angle) {
+TSC_MATH ArcTangent<M> reflect(M& m, typename M::Mask where, double total, const ArcTangent<M>& angle) {
   return {m.select(where, m.sub(m.constant(total), angle.eighths), angle.eighths),
           m.select(where, m.neg(angle.rest), angle.rest)};
 }

@@ -20,8 +20,7 @@ inline constexpr int64_t kLeastMantissaBits = M::kDouble ? 0x3FE6A09E667F3BCD : 
 // positive.
 template <class M>
 TSC_MATH typename M::I log_exponent(M& m, typename M::I bits) {
-  return m.shift_right_arithmetic(m.int_sub(bits, m.integer(kLeastMantissaBits<M>)),
-                                  FormatOf<M>::kMantissaBits);
+  return m.shift_right_arithmetic(m.int_sub(bits, m.integer(kLeastMantissaBits<M>)), FormatOf<M>::kMantissaBits);
 }
 
 template <class M>
@@ -104,8 +103,7 @@ TSC_MATH FloatOf<M> log1p(M& m, FloatOf<M> x) {
   auto bits = m.as_int(u);
   auto e = log_exponent(m, bits);
   // (1 + x) / 2^e - 1 from x, not from the rounded u: x * 2^-e + (2^-e - 1).
-  auto down =
-      m.as_float(m.int_sub(m.integer(Format::kOneBits), m.shift_left(e, Format::kMantissaBits)));
+  auto down = m.as_float(m.int_sub(m.integer(Format::kOneBits), m.shift_left(e, Format::kMantissaBits)));
   auto exact = m.fma(x, down, m.sub(down, one));
   auto from_bits = m.sub(remove_exponent(m, bits, e), one);
   auto is_large = m.lt(m.constant(0x1p60), x);

@@ -125,9 +125,7 @@ struct ScalarMachine {
   TSC_MATH static F sub(F a, F b) { return a - b; }
   TSC_MATH static F mul(F a, F b) { return a * b; }
   TSC_MATH static F div(F a, F b) { return a / b; }
-  TSC_MATH static F fma(F a, F b, F c) {
-    return kDouble ? __builtin_fma(a, b, c) : __builtin_fmaf(a, b, c);
-  }
+  TSC_MATH static F fma(F a, F b, F c) { return kDouble ? __builtin_fma(a, b, c) : __builtin_fmaf(a, b, c); }
   TSC_MATH static F neg(F a) { return -a; }
   TSC_MATH static F abs(F a) { return kDouble ? __builtin_fabs(a) : __builtin_fabsf(a); }
   TSC_MATH static F sqrt(F a) { return kDouble ? __builtin_sqrt(a) : __builtin_sqrtf(a); }
@@ -148,21 +146,13 @@ struct ScalarMachine {
 
   TSC_MATH static I as_int(F a) { return __builtin_bit_cast(I, a); }
   TSC_MATH static F as_float(I a) { return __builtin_bit_cast(F, a); }
-  TSC_MATH static I int_add(I a, I b) {
-    return static_cast<I>(static_cast<U>(a) + static_cast<U>(b));
-  }
-  TSC_MATH static I int_sub(I a, I b) {
-    return static_cast<I>(static_cast<U>(a) - static_cast<U>(b));
-  }
+  TSC_MATH static I int_add(I a, I b) { return static_cast<I>(static_cast<U>(a) + static_cast<U>(b)); }
+  TSC_MATH static I int_sub(I a, I b) { return static_cast<I>(static_cast<U>(a) - static_cast<U>(b)); }
   TSC_MATH static I int_and(I a, I b) { return a & b; }
   TSC_MATH static I int_or(I a, I b) { return a | b; }
   TSC_MATH static I int_xor(I a, I b) { return a ^ b; }
-  TSC_MATH static I shift_left(I a, int count) {
-    return static_cast<I>(static_cast<U>(a) << count);
-  }
-  TSC_MATH static I shift_right_logical(I a, int count) {
-    return static_cast<I>(static_cast<U>(a) >> count);
-  }
+  TSC_MATH static I shift_left(I a, int count) { return static_cast<I>(static_cast<U>(a) << count); }
+  TSC_MATH static I shift_right_logical(I a, int count) { return static_cast<I>(static_cast<U>(a) >> count); }
   TSC_MATH static I shift_right_arithmetic(I a, int count) { return a >> count; }
 
   TSC_MATH static bool scales_zero_by_any() { return false; }

@@ -61,10 +61,8 @@ TSC_MATH FloatOf<M> pow_at_ends(M& m, FloatOf<M> a, FloatOf<M> y, FloatOf<M> oth
   auto zero = m.constant(0.0), infinity = m.constant(kInfinity);
   auto is_zero = m.eq(a, zero), is_infinite = m.eq(a, infinity);
   auto falls = m.lt(y, zero);
-  auto to_infinity =
-      m.mask_or(m.mask_and(is_zero, falls), m.mask_and(is_infinite, m.mask_not(falls)));
-  return m.select(m.mask_or(is_zero, is_infinite), m.select(to_infinity, infinity, zero),
-                  otherwise);
+  auto to_infinity = m.mask_or(m.mask_and(is_zero, falls), m.mask_and(is_infinite, m.mask_not(falls)));
+  return m.select(m.mask_or(is_zero, is_infinite), m.select(to_infinity, infinity, zero), otherwise);
 }
 
 template <class M>
@@ -72,10 +70,8 @@ TSC_MATH FloatOf<M> pow(M& m, FloatOf<M> x, FloatOf<M> y) {
   auto a = m.abs(x);
   auto zero = m.constant(0.0), one = m.constant(1.0), nan = m.constant(kNan);
   FloatOf<M> magnitude = [&] {
-    if constexpr (M::kDouble)
-      return pow_magnitude_f64(m, a, y);
-    else
-      return pow_magnitude_f32(m, a, y);
+    if constexpr (M::kDouble) return pow_magnitude_f64(m, a, y);
+    else return pow_magnitude_f32(m, a, y);
   }();
   magnitude = pow_at_ends(m, a, y, magnitude);
   auto half = m.mul(y, m.constant(0.5));
@@ -84,8 +80,7 @@ TSC_MATH FloatOf<M> pow(M& m, FloatOf<M> x, FloatOf<M> y) {
   auto has_sign = m.int_lt(m.as_int(x), m.integer(0));
   auto result = m.select(m.mask_and(has_sign, is_odd), m.neg(magnitude), magnitude);
   auto is_below = m.mask_and(m.lt(x, zero), m.lt(m.constant(-kInfinity), x));
-  auto is_invalid =
-      m.mask_or(m.mask_and(is_below, m.mask_not(is_integer)), m.mask_or(m.is_nan(x), m.is_nan(y)));
+  auto is_invalid = m.mask_or(m.mask_and(is_below, m.mask_not(is_integer)), m.mask_or(m.is_nan(x), m.is_nan(y)));
   auto infinite_y = m.eq(m.abs(y), m.constant(kInfinity));
   result = m.select(is_invalid, nan, result);
   auto base_is_one = m.mask_or(m.eq(x, one), m.mask_and(m.eq(x, m.constant(-1.0)), infinite_y));

@@ -113,8 +113,7 @@ TSC_MATH std::array<FloatOf<M>, 3> slow_angle_f64(M& m, FloatOf<M> x) {
   auto carry = round_small(m, high);
   auto rest = two_sum(m, m.sub(high, carry), middle);
   auto fraction = fast_two_sum(m, rest.high, m.add(rest.low, low));
-  auto r = multiply_pair<M>(m, {fraction.high, fraction.low},
-                            {part(m, kHalfPiSplit, 0), part(m, kHalfPiSplit, 1)});
+  auto r = multiply_pair<M>(m, {fraction.high, fraction.low}, {part(m, kHalfPiSplit, 0), part(m, kHalfPiSplit, 1)});
   return {m.add(quadrant, carry), r.high, r.low};
 }
 
@@ -123,10 +122,8 @@ TSC_MATH Angle<M> reduce_angle(M& m, FloatOf<M> x) {
   auto quick = quick_angle(m, x);
   auto is_large = m.lt(m.constant(kQuickAngleLimit<M>), m.abs(x));
   auto slow = [&] {
-    if constexpr (M::kDouble)
-      return slow_angle_f64(m, x);
-    else
-      return slow_angle_f32(m, x);
+    if constexpr (M::kDouble) return slow_angle_f64(m, x);
+    else return slow_angle_f32(m, x);
   };
   auto [quadrant, high, low] = m.rare(is_large, slow, quick.quadrant, quick.high, quick.low);
   return {quadrant, high, low};
@@ -164,8 +161,7 @@ TSC_MATH FloatOf<M> sin_shifted(M& m, FloatOf<M> x, int turns) {
   auto angle = reduce_angle(m, x);
   auto [sine, cosine] = sine_and_cosine(m, angle);
   auto quadrant = m.as_int(m.add(angle.quadrant, m.constant(FormatOf<M>::kRoundMagic + turns)));
-  auto value =
-      m.select(is_even(m, quadrant), m.add(sine.high, sine.low), m.add(cosine.high, cosine.low));
+  auto value = m.select(is_even(m, quadrant), m.add(sine.high, sine.low), m.add(cosine.high, cosine.low));
   auto sign = m.shift_left(m.int_and(quadrant, m.integer(2)), M::kDouble ? 62 : 30);
   return m.as_float(m.int_xor(m.as_int(value), sign));
 }

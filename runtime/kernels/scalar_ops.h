@@ -148,14 +148,14 @@ TSC_INLINE ShortRem<double> short_rem(double x, double y) {
   double dividend = __builtin_fabs(x), divisor = __builtin_fabs(y);
   double q = __builtin_trunc(dividend / divisor);
   double r = __builtin_fma(-q, divisor, dividend);
-  return {__builtin_copysign(r < 0 ? r + divisor : r, x),
-          (q < 0x1p52) & (divisor >= 0x1p-900) & (divisor <= 0x1p1000)};
+  return {__builtin_copysign(r < 0 ? r + divisor : r, x), (q < 0x1p52) & (divisor >= 0x1p-900) & (divisor <= 0x1p1000)};
 }
 template <class T>
   requires(kIsFloat<T>)
 TSC_INLINE T rem(T x, T y) {
   const ShortRem<T> found = short_rem(x, y);
-  if (found.holds) [[likely]] return found.value;
+  if (found.holds) [[likely]]
+    return found.value;
   if constexpr (sizeof(T) == sizeof(float)) return ::fmodf(x, y);
   else return ::fmod(x, y);
 }
@@ -171,7 +171,8 @@ TSC_INLINE T rem(T x, T y) {
 TSC_INLINE float copysign(float x, float y) { return __builtin_copysignf(x, y); }
 TSC_INLINE double copysign(double x, double y) { return __builtin_copysign(x, y); }
 
-// Of floats, with r = rem(x, y): exactly PyTorch's div_floor, which is Python's algorithm except that y = 0 gives x / y.
+// Of floats, with r = rem(x, y): exactly PyTorch's div_floor, which is Python's algorithm except that y = 0 gives x /
+// y.
 template <class T>
 TSC_INLINE T floor_div_with(T x, T y, T r) {
   T quotient = x / y;
@@ -211,23 +212,23 @@ TSC_INLINE T remainder(T x, T y) {
 struct FloatMachine : ScalarMachine<float> {};
 struct DoubleMachine : ScalarMachine<double> {};
 
-#define TSC_MATH1(name)                 \
-  TSC_INLINE float name(float x) {      \
-    FloatMachine machine;               \
-    return scalar_math::name(machine, x);  \
-  }                                     \
-  TSC_INLINE double name(double x) {    \
-    DoubleMachine machine;              \
-    return scalar_math::name(machine, x);  \
+#define TSC_MATH1(name)                   \
+  TSC_INLINE float name(float x) {        \
+    FloatMachine machine;                 \
+    return scalar_math::name(machine, x); \
+  }                                       \
+  TSC_INLINE double name(double x) {      \
+    DoubleMachine machine;                \
+    return scalar_math::name(machine, x); \
   }
-#define TSC_MATH2(name, function)                   \
-  TSC_INLINE float name(float x, float y) {         \
-    FloatMachine machine;                           \
-    return scalar_math::function(machine, x, y);    \
-  }                                                 \
-  TSC_INLINE double name(double x, double y) {      \
-    DoubleMachine machine;                          \
-    return scalar_math::function(machine, x, y);    \
+#define TSC_MATH2(name, function)                \
+  TSC_INLINE float name(float x, float y) {      \
+    FloatMachine machine;                        \
+    return scalar_math::function(machine, x, y); \
+  }                                              \
+  TSC_INLINE double name(double x, double y) {   \
+    DoubleMachine machine;                       \
+    return scalar_math::function(machine, x, y); \
   }
 TSC_SCALAR_MATH_UNARY(TSC_MATH1)
 TSC_MATH2(atan2, atan2)
@@ -262,8 +263,7 @@ template <class T>
 TSC_INLINE T maximum(T x, T y) {
   if constexpr (kIsBool<T>) return x | y;
   else if constexpr (kIsFloat<T>) {
-    T both = __builtin_bit_cast(
-        T, __builtin_bit_cast(BitsOf<T>, x) & __builtin_bit_cast(BitsOf<T>, y));
+    T both = __builtin_bit_cast(T, __builtin_bit_cast(BitsOf<T>, x) & __builtin_bit_cast(BitsOf<T>, y));
     T larger = x > y || x != x ? x : y;
     return x == y ? both : larger;
   } else {
@@ -275,8 +275,7 @@ template <class T>
 TSC_INLINE T minimum(T x, T y) {
   if constexpr (kIsBool<T>) return x & y;
   else if constexpr (kIsFloat<T>) {
-    T both = __builtin_bit_cast(
-        T, __builtin_bit_cast(BitsOf<T>, x) | __builtin_bit_cast(BitsOf<T>, y));
+    T both = __builtin_bit_cast(T, __builtin_bit_cast(BitsOf<T>, x) | __builtin_bit_cast(BitsOf<T>, y));
     T smaller = x < y || x != x ? x : y;
     return x == y ? both : smaller;
   } else {

@@ -42,8 +42,7 @@ void scan_lines(const Lines& lines, const S* x, R* out) {
       for (int64_t i = 0; i < lines.length; ++i, row += lines.inner)
         for (int64_t j = 0; j < width; ++j) {
           A value = static_cast<A>(load_element(x + row + j));
-          running[j] = kProduct ? TSC_ISA::scalar::mul(running[j], value)
-                                : TSC_ISA::scalar::add(running[j], value);
+          running[j] = kProduct ? TSC_ISA::scalar::mul(running[j], value) : TSC_ISA::scalar::add(running[j], value);
           store_element(out + row + j, running[j]);
         }
     }
@@ -59,10 +58,8 @@ OpResults run_scan(const OpCall& call) {
   Lines lines(x.sizes(), call.attributes.axes[0]);
   visit_dtype(x.dtype(), [&]<class S>() {
     using R = std::conditional_t<std::is_integral_v<S>, int64_t, S>;
-    if (call.op == Op::cumprod)
-      scan_lines<S, R, true>(lines, x.data_as<S>(), out.data_as<R>());
-    else
-      scan_lines<S, R, false>(lines, x.data_as<S>(), out.data_as<R>());
+    if (call.op == Op::cumprod) scan_lines<S, R, true>(lines, x.data_as<S>(), out.data_as<R>());
+    else scan_lines<S, R, false>(lines, x.data_as<S>(), out.data_as<R>());
   });
   return {std::move(out), {}};
 }

@@ -58,10 +58,11 @@ void for_each_polled(size_t count, const StopFlag& stop, F&& f) {
 template <class Key>
 using DigitCounts = std::array<std::array<uint32_t, 256>, sizeof(Key)>;
 
-// Sorts by the digits from `first` on, the least significant first; a digit that all keys share needs no pass. Leaves the
-// sorted ones in `from`.
+// Sorts by the digits from `first` on, the least significant first; a digit that all keys share needs no pass. Leaves
+// the sorted ones in `from`.
 template <class Key>
-void pass_digits(std::span<Item<Key>>& from, std::span<Item<Key>>& to, int first, DigitCounts<Key> counts, const StopFlag& stop) {
+void pass_digits(std::span<Item<Key>>& from, std::span<Item<Key>>& to, int first, DigitCounts<Key> counts,
+                 const StopFlag& stop) {
   for (int digit = first; digit < static_cast<int>(sizeof(Key)); ++digit) {
     auto& count = counts[digit];
     if (count[from[0].key >> digit * 8 & 255] == from.size()) continue;
@@ -107,8 +108,7 @@ bool insert_rest(std::span<Item<Key>> items) {
 
 // Returns the sorted one. Equal keys keep their order in every step, so also where all passes follow the first ones.
 template <class Key>
-std::span<Item<Key>> radix_sort(std::span<Item<Key>> items, std::span<Item<Key>> spare,
-                                const StopFlag& stop) {
+std::span<Item<Key>> radix_sort(std::span<Item<Key>> items, std::span<Item<Key>> spare, const StopFlag& stop) {
   DigitCounts<Key> counts{};
   for_each_polled(items.size(), stop, [&](size_t i) {
     for (size_t digit = 0; digit < sizeof(Key); ++digit) ++counts[digit][items[i].key >> digit * 8 & 255];
@@ -145,8 +145,7 @@ void sort_lines(const Lines& lines, bool descending, const S* x, S* values, int6
         std::sort(items.begin(), items.end(), [](const Item<Key>& a, const Item<Key>& b) {
           return a.key != b.key ? a.key < b.key : a.index < b.index;
         });
-      else
-        sorted = radix_sort(items, std::span(memory.get() + length, length), stop);
+      else sorted = radix_sort(items, std::span(memory.get() + length, length), stop);
       for_each_polled(length, stop, [&](size_t i) {
         const int64_t source = sorted[i].index, place = first + static_cast<int64_t>(i) * lines.inner;
         values[place] = x[first + source * lines.inner];
@@ -169,8 +168,7 @@ OpResults run_sort(const OpCall& call) {
     throw Error(ErrorKind::NotImplementedError,
                 "sort: an axis of " + std::to_string(lines.length) + " elements is too long");
   visit_ordered_dtype(x.dtype(), [&]<class S>() {
-    sort_lines(lines, call.attributes.mode == 1, x.data_as<S>(), values.data_as<S>(),
-               indices.data_as<int64_t>());
+    sort_lines(lines, call.attributes.mode == 1, x.data_as<S>(), values.data_as<S>(), indices.data_as<int64_t>());
   });
   return {std::move(values), std::move(indices)};
 }

@@ -49,8 +49,7 @@ void move_run(std::byte* packed, std::byte* strided, int64_t stride, int64_t cou
 }
 
 template <bool kPack>
-void move_range(const StridedMap& map, std::byte* packed, std::byte* base, int64_t begin,
-                int64_t count) {
+void move_range(const StridedMap& map, std::byte* packed, std::byte* base, int64_t begin, int64_t count) {
   const Sizes &sizes = map.sizes(), &strides = map.strides();
   int64_t last = static_cast<int64_t>(sizes.size()) - 1, size = map.element_size();
   Sizes at(sizes.size());
@@ -79,8 +78,7 @@ void move_range(const StridedMap& map, std::byte* packed, std::byte* base, int64
 
 }  // namespace
 
-StridedMap::StridedMap(const Sizes& sizes, const Sizes& strides, int64_t element_size)
-    : element_size_(element_size) {
+StridedMap::StridedMap(const Sizes& sizes, const Sizes& strides, int64_t element_size) : element_size_(element_size) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 1) continue;
     if (!sizes_.empty() && strides_.back() == sizes[i] * strides[i] * element_size) {
@@ -98,15 +96,12 @@ StridedMap::StridedMap(const Sizes& sizes, const Sizes& strides, int64_t element
   contiguous_ = sizes_.size() == 1 && strides_[0] == element_size;
 }
 
-void StridedMap::pack(std::byte* packed, const std::byte* base, int64_t begin,
-                      int64_t count) const {
+void StridedMap::pack(std::byte* packed, const std::byte* base, int64_t begin, int64_t count) const {
   if (count > 0) move_range<true>(*this, packed, const_cast<std::byte*>(base), begin, count);
 }
 
-void StridedMap::unpack(std::byte* base, const std::byte* packed, int64_t begin,
-                        int64_t count) const {
-  if (count > 0)
-    move_range<false>(*this, const_cast<std::byte*>(packed), base, begin, count);
+void StridedMap::unpack(std::byte* base, const std::byte* packed, int64_t begin, int64_t count) const {
+  if (count > 0) move_range<false>(*this, const_cast<std::byte*>(packed), base, begin, count);
 }
 
 int64_t StridedMap::offset_of(int64_t index) const {

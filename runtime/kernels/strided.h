@@ -13,8 +13,7 @@ namespace tsc {
 class StridedMap {
  public:
   StridedMap(const Sizes& sizes, const Sizes& strides, int64_t element_size);
-  explicit StridedMap(const Tensor& x)
-      : StridedMap(x.sizes(), x.strides(), dtype_size(x.dtype())) {}
+  explicit StridedMap(const Tensor& x) : StridedMap(x.sizes(), x.strides(), dtype_size(x.dtype())) {}
 
   bool contiguous() const { return contiguous_; }
   // All elements are one element.
@@ -62,8 +61,8 @@ class StridedWalk {
   int64_t offset_;
 };
 
-// Calls run(first, offset, count) for elements begin to end of the map: `count` of them from `first` on begin at the byte
-// offset and lie the map's last stride apart.
+// Calls run(first, offset, count) for elements begin to end of the map: `count` of them from `first` on begin at the
+// byte offset and lie the map's last stride apart.
 template <class Run>
 void for_runs(const StridedMap& map, int64_t begin, int64_t end, Run run) {
   const int64_t length = map.sizes().back();

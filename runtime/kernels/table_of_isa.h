@@ -1,6 +1,6 @@
 #pragma once
-// Which of several tables of kernels a machine takes. The files of kernels are compiled once for each instruction set, each into a
-// namespace of its own with a function that makes its table.
+// Which of several tables of kernels a machine takes. The files of kernels are compiled once for each instruction set,
+// each into a namespace of its own with a function that makes its table.
 #include "runtime/device/device.h"
 
 #ifdef TSC_X86_KERNELS

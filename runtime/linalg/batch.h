@@ -14,8 +14,8 @@ namespace tsc::linalg {
 
 inline Int to_int(int64_t size) {
   if (size > std::numeric_limits<Int>::max())
-    throw Error(ErrorKind::ValueError, "torch.linalg: a matrix of " + std::to_string(size) +
-                                           " rows or columns is more than LAPACK can count");
+    throw Error(ErrorKind::ValueError,
+                "torch.linalg: a matrix of " + std::to_string(size) + " rows or columns is more than LAPACK can count");
   return static_cast<Int>(size);
 }
 
@@ -26,11 +26,8 @@ struct Matrices {
   Int rows, columns, lead;
   int64_t count;
   explicit Matrices(const Tensor& x)
-      : data(x.is_meta() ? nullptr : x.data_as<T>()),
-        rows(to_int(x.size(x.rank() - 1))),
-        columns(to_int(x.size(x.rank() - 2))),
-        lead(std::max<Int>(rows, 1)),
-        count(x.is_meta() ? 0 : 1) {
+      : data(x.is_meta() ? nullptr : x.data_as<T>()), rows(to_int(x.size(x.rank() - 1))),
+        columns(to_int(x.size(x.rank() - 2))), lead(std::max<Int>(rows, 1)), count(x.is_meta() ? 0 : 1) {
     for (int64_t axis = 0; axis < x.rank() - 2; ++axis) count *= x.size(axis);
   }
   int64_t size() const { return int64_t{rows} * columns; }

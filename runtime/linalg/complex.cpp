@@ -1,5 +1,5 @@
-// Decompositions of complex matrices. What a system of equations needs is made of real matrices of twice the size, by the
-// library in script; here is what is not found so: eigenvalues and singular values with their vectors, QR, LU, LDL.
+// Decompositions of complex matrices. What a system of equations needs is made of real matrices of twice the size, by
+// the library in script; here is what is not found so: eigenvalues and singular values with their vectors, QR, LU, LDL.
 #include <algorithm>
 #include <complex>
 
@@ -33,8 +33,7 @@ Exchanged complex_lu(Tensor a) {
     const auto& routines = complex_lapack<T>();
     const int64_t steps = std::min(m.rows, m.columns);
     each_matrix(m.count, m.size() * m.rows * 2, [&](int64_t i) {
-      routines.getrf(&m.rows, &m.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * steps,
-                     info.data_as<Int>() + i);
+      routines.getrf(&m.rows, &m.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * steps, info.data_as<Int>() + i);
     });
   });
   return {std::move(a), std::move(pivots), std::move(info)};
@@ -48,7 +47,8 @@ Exchanged complex_ldl(Tensor a, bool hermitian) {
     const auto factor = hermitian ? complex_lapack<T>().hetrf : complex_lapack<T>().sytrf;
     each_matrix(m.count, m.size() * m.rows * 4 / 3, [&](int64_t i) {
       with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
-        factor("L", &m.rows, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, work, &size, info.data_as<Int>() + i, 1);
+        factor("L", &m.rows, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, work, &size, info.data_as<Int>() + i,
+               1);
       });
     });
   });
@@ -61,7 +61,8 @@ Tensor complex_ldl_solve(const Tensor& ldl, const Tensor& pivots, Tensor b, bool
     const auto solve = hermitian ? complex_lapack<T>().hetrs : complex_lapack<T>().sytrs;
     each_matrix(m.count, m.size() * right.columns * 4, [&](int64_t i) {
       Int info;
-      solve("L", &m.rows, &right.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, right.at(i), &right.lead, &info, 1);
+      solve("L", &m.rows, &right.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, right.at(i),
+            &right.lead, &info, 1);
     });
   });
   return b;
@@ -140,7 +141,8 @@ Singular complex_svd(Tensor a, char job) {
     const auto& routines = complex_lapack<T>();
     const char jobs[] = {job, '\0'};
     // gesdd's rwork: at least small * max(5 small + 7, 2 large + 2 small + 1).
-    const auto real_size = static_cast<size_t>(std::max<int64_t>(least * std::max(5 * least + 7, 2 * most + 2 * least + 1), 1));
+    const auto real_size =
+        static_cast<size_t>(std::max<int64_t>(least * std::max(5 * least + 7, 2 * most + 2 * least + 1), 1));
     each_matrix(m.count, m.size() * least * 32, [&](int64_t i) {
       std::vector<Int> index(static_cast<size_t>(8 * std::max<int64_t>(least, 1)));
       std::vector<T> real(real_size);
@@ -163,8 +165,8 @@ Spectrum complex_eig(Tensor a, bool vectors) {
     each_matrix(m.count, m.size() * m.rows * 40, [&](int64_t i) {
       std::vector<T> real(static_cast<size_t>(std::max<int64_t>(2 * n, 1)));
       with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
-        routines.geev("N", vectors ? "V" : "N", &m.rows, m.at(i), &m.lead, numbers<T>(out.values) + i * n, nullptr, &one,
-                      v.at(i), &v.lead, work, &size, real.data(), out.info.data_as<Int>() + i, 1, 1);
+        routines.geev("N", vectors ? "V" : "N", &m.rows, m.at(i), &m.lead, numbers<T>(out.values) + i * n, nullptr,
+                      &one, v.at(i), &v.lead, work, &size, real.data(), out.info.data_as<Int>() + i, 1, 1);
       });
     });
   });

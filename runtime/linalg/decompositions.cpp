@@ -15,8 +15,7 @@ Reflected qr(Tensor a) {
     each_matrix(m.count, m.size() * steps, [&](int64_t i) {
       with_work<T>([&](T* work, Int size) {
         Int info;
-        routines.geqrf(&m.rows, &m.columns, m.at(i), &m.lead, tau.data_as<T>() + i * steps, work,
-                       &size, &info);
+        routines.geqrf(&m.rows, &m.columns, m.at(i), &m.lead, tau.data_as<T>() + i * steps, work, &size, &info);
       });
     });
   });
@@ -31,8 +30,7 @@ Tensor reflectors_product(Tensor a, const Tensor& tau) {
     each_matrix(m.count, m.size() * steps, [&](int64_t i) {
       with_work<T>([&](T* work, Int size) {
         Int info;
-        routines.orgqr(&m.rows, &m.columns, &steps, m.at(i), &m.lead, tau.data_as<T>() + i * steps,
-                       work, &size, &info);
+        routines.orgqr(&m.rows, &m.columns, &steps, m.at(i), &m.lead, tau.data_as<T>() + i * steps, work, &size, &info);
       });
     });
   });
@@ -47,9 +45,8 @@ Tensor reflectors_times(const Tensor& a, const Tensor& tau, Tensor c, bool left,
     each_matrix(product.count, product.size() * steps, [&](int64_t i) {
       with_work<T>([&](T* work, Int size) {
         Int info;
-        routines.ormqr(left ? "L" : "R", transposed ? "T" : "N", &product.rows, &product.columns,
-                       &steps, m.at(i), &m.lead, tau.data_as<T>() + i * steps, product.at(i),
-                       &product.lead, work, &size, &info, 1, 1);
+        routines.ormqr(left ? "L" : "R", transposed ? "T" : "N", &product.rows, &product.columns, &steps, m.at(i),
+                       &m.lead, tau.data_as<T>() + i * steps, product.at(i), &product.lead, work, &size, &info, 1, 1);
       });
     });
   });
@@ -94,9 +91,8 @@ Singular svd(Tensor a, char job) {
     each_matrix(m.count, m.size() * least * 8, [&](int64_t i) {
       std::vector<Int> index(static_cast<size_t>(8 * std::max<int64_t>(least, 1)));
       with_work<T>([&](T* work, Int size) {
-        routines.gesdd(jobs, &m.rows, &m.columns, m.at(i), &m.lead, out.s.data_as<T>() + i * least,
-                       u.at(i), &u.lead, vt.at(i), &vt.lead, work, &size, index.data(),
-                       out.info.data_as<Int>() + i, 1);
+        routines.gesdd(jobs, &m.rows, &m.columns, m.at(i), &m.lead, out.s.data_as<T>() + i * least, u.at(i), &u.lead,
+                       vt.at(i), &vt.lead, work, &size, index.data(), out.info.data_as<Int>() + i, 1);
       });
     });
   });
@@ -105,17 +101,17 @@ Singular svd(Tensor a, char job) {
 
 ComplexSpectrum eig(Tensor a, bool vectors) {
   const int64_t n = a.size(a.rank() - 1), side = vectors ? n : 0;
-  ComplexSpectrum out{beside(a, a.dtype(), {n}), beside(a, a.dtype(), {n}),
-                      beside(a, a.dtype(), {side, side}), beside(a, DType::I32, {})};
+  ComplexSpectrum out{beside(a, a.dtype(), {n}), beside(a, a.dtype(), {n}), beside(a, a.dtype(), {side, side}),
+                      beside(a, DType::I32, {})};
   visit_float(a, [&]<class T>(T) {
     const Matrices<T> m(a), v(out.vectors);
     const auto& routines = lapack<T>();
     const Int one = 1;
     each_matrix(m.count, m.size() * m.rows * 10, [&](int64_t i) {
       with_work<T>([&](T* work, Int size) {
-        routines.geev("N", vectors ? "V" : "N", &m.rows, m.at(i), &m.lead,
-                      out.real.data_as<T>() + i * n, out.imaginary.data_as<T>() + i * n, nullptr,
-                      &one, v.at(i), &v.lead, work, &size, out.info.data_as<Int>() + i, 1, 1);
+        routines.geev("N", vectors ? "V" : "N", &m.rows, m.at(i), &m.lead, out.real.data_as<T>() + i * n,
+                      out.imaginary.data_as<T>() + i * n, nullptr, &one, v.at(i), &v.lead, work, &size,
+                      out.info.data_as<Int>() + i, 1, 1);
       });
     });
   });
@@ -125,8 +121,8 @@ ComplexSpectrum eig(Tensor a, bool vectors) {
 namespace {
 
 template <class T>
-void least_squares_of(const Matrices<T>& m, const Matrices<T>& right, int64_t i, char driver,
-                      T rcond, Int* rank, T* singular, Int* info) {
+void least_squares_of(const Matrices<T>& m, const Matrices<T>& right, int64_t i, char driver, T rcond, Int* rank,
+                      T* singular, Int* info) {
   const auto& routines = lapack<T>();
   const Int small = std::max<Int>(std::min(m.rows, m.columns), 1);
   // gelsd's iwork is at least 3 small levels + 11 small, with at most 32 levels.
@@ -134,18 +130,18 @@ void least_squares_of(const Matrices<T>& m, const Matrices<T>& right, int64_t i,
   with_work<T>([&](T* work, Int size) {
     switch (driver) {
       case 'l':
-        return routines.gels("N", &m.rows, &m.columns, &right.columns, m.at(i), &m.lead,
-                             right.at(i), &right.lead, work, &size, info, 1);
+        return routines.gels("N", &m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i), &right.lead, work,
+                             &size, info, 1);
       case 'y':
         std::fill(index.begin(), index.end(), 0);
-        return routines.gelsy(&m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i),
-                              &right.lead, index.data(), &rcond, rank, work, &size, info);
+        return routines.gelsy(&m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i), &right.lead,
+                              index.data(), &rcond, rank, work, &size, info);
       case 'd':
-        return routines.gelsd(&m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i),
-                              &right.lead, singular, &rcond, rank, work, &size, index.data(), info);
+        return routines.gelsd(&m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i), &right.lead, singular,
+                              &rcond, rank, work, &size, index.data(), info);
       default:
-        return routines.gelss(&m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i),
-                              &right.lead, singular, &rcond, rank, work, &size, info);
+        return routines.gelss(&m.rows, &m.columns, &right.columns, m.at(i), &m.lead, right.at(i), &right.lead, singular,
+                              &rcond, rank, work, &size, info);
     }
   });
 }
@@ -154,15 +150,14 @@ void least_squares_of(const Matrices<T>& m, const Matrices<T>& right, int64_t i,
 
 LeastSquares lstsq(Tensor a, Tensor b, char driver, double rcond) {
   const int64_t least = std::min(a.size(a.rank() - 1), a.size(a.rank() - 2));
-  LeastSquares out{std::move(b), beside(a, DType::I64, {}), beside(a, a.dtype(), {least}),
-                   beside(a, DType::I32, {})};
+  LeastSquares out{std::move(b), beside(a, DType::I64, {}), beside(a, a.dtype(), {least}), beside(a, DType::I32, {})};
   visit_float(a, [&]<class T>(T) {
     const Matrices<T> m(a), right(out.solution);
     lapack<T>();
     each_matrix(m.count, m.size() * least * 8, [&](int64_t i) {
       Int rank = 0;
-      least_squares_of(m, right, i, driver, static_cast<T>(rcond), &rank,
-                       out.singular.data_as<T>() + i * least, out.info.data_as<Int>() + i);
+      least_squares_of(m, right, i, driver, static_cast<T>(rcond), &rank, out.singular.data_as<T>() + i * least,
+                       out.info.data_as<Int>() + i);
       out.rank.data_as<int64_t>()[i] = rank;
     });
   });

@@ -27,9 +27,7 @@ void find(Function& function, char type, const char* name) {
   const std::string symbol = std::string(1, type) + name + "_";
   // Routines of BLAS are in a library that LAPACK's needs; dlsym looks there too.
   function = reinterpret_cast<Function>(::dlsym(library(), symbol.c_str()));
-  if (!function)
-    throw Error(ErrorKind::RuntimeError,
-                "torch.linalg: the installed LAPACK has no routine " + symbol);
+  if (!function) throw Error(ErrorKind::RuntimeError, "torch.linalg: the installed LAPACK has no routine " + symbol);
 }
 
 void expect_library() {

@@ -15,59 +15,52 @@ using Text = const char*;
 using Number = const Int*;
 
 // TSC_ROUTINE(name without the letter of the type, arguments)
-#define LAPACK_ROUTINES(TSC_ROUTINE)                                                             \
-  TSC_ROUTINE(potrf, Text, Number n, T* a, Number lda, Int* info, Length)                        \
-  TSC_ROUTINE(getrf, Number m, Number n, T* a, Number lda, Int* pivots, Int* info)               \
-  TSC_ROUTINE(getrs, Text, Number n, Number count, const T* a, Number lda, const Int* pivots,    \
-              T* b, Number ldb, Int* info, Length)                                               \
-  TSC_ROUTINE(geqrf, Number m, Number n, T* a, Number lda, T* tau, T* work, Number lwork,        \
-              Int* info)                                                                         \
-  TSC_ROUTINE(orgqr, Number m, Number n, Number k, T* a, Number lda, const T* tau, T* work,      \
-              Number lwork, Int* info)                                                           \
-  TSC_ROUTINE(ormqr, Text, Text, Number m, Number n, Number k, const T* a, Number lda,           \
-              const T* tau, T* c, Number ldc, T* work, Number lwork, Int* info, Length, Length)  \
-  TSC_ROUTINE(syevd, Text, Text, Number n, T* a, Number lda, T* w, T* work, Number lwork,        \
-              Int* iwork, Number liwork, Int* info, Length, Length)                              \
-  TSC_ROUTINE(gesdd, Text, Number m, Number n, T* a, Number lda, T* s, T* u, Number ldu, T* vt,  \
-              Number ldvt, T* work, Number lwork, Int* iwork, Int* info, Length)                 \
-  TSC_ROUTINE(geev, Text, Text, Number n, T* a, Number lda, T* wr, T* wi, T* vl, Number ldvl,    \
-              T* vr, Number ldvr, T* work, Number lwork, Int* info, Length, Length)              \
-  TSC_ROUTINE(sytrf, Text, Number n, T* a, Number lda, Int* pivots, T* work, Number lwork,       \
-              Int* info, Length)                                                                 \
-  TSC_ROUTINE(sytrs, Text, Number n, Number count, const T* a, Number lda, const Int* pivots,    \
-              T* b, Number ldb, Int* info, Length)                                               \
-  TSC_ROUTINE(gels, Text, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb,  \
-              T* work, Number lwork, Int* info, Length)                                          \
-  TSC_ROUTINE(gelsy, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb,       \
-              Int* jpvt, const T* rcond, Int* rank, T* work, Number lwork, Int* info)            \
-  TSC_ROUTINE(gelsd, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb, T* s, \
-              const T* rcond, Int* rank, T* work, Number lwork, Int* iwork, Int* info)           \
-  TSC_ROUTINE(gelss, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb, T* s, \
-              const T* rcond, Int* rank, T* work, Number lwork, Int* info)                       \
-  TSC_ROUTINE(trsm, Text, Text, Text, Text, Number m, Number n, const T* alpha, const T* a,      \
-              Number lda, T* b, Number ldb, Length, Length, Length, Length)
+#define LAPACK_ROUTINES(TSC_ROUTINE)                                                                                   \
+  TSC_ROUTINE(potrf, Text, Number n, T* a, Number lda, Int* info, Length)                                              \
+  TSC_ROUTINE(getrf, Number m, Number n, T* a, Number lda, Int* pivots, Int* info)                                     \
+  TSC_ROUTINE(getrs, Text, Number n, Number count, const T* a, Number lda, const Int* pivots, T* b, Number ldb,        \
+              Int* info, Length)                                                                                       \
+  TSC_ROUTINE(geqrf, Number m, Number n, T* a, Number lda, T* tau, T* work, Number lwork, Int* info)                   \
+  TSC_ROUTINE(orgqr, Number m, Number n, Number k, T* a, Number lda, const T* tau, T* work, Number lwork, Int* info)   \
+  TSC_ROUTINE(ormqr, Text, Text, Number m, Number n, Number k, const T* a, Number lda, const T* tau, T* c, Number ldc, \
+              T* work, Number lwork, Int* info, Length, Length)                                                        \
+  TSC_ROUTINE(syevd, Text, Text, Number n, T* a, Number lda, T* w, T* work, Number lwork, Int* iwork, Number liwork,   \
+              Int* info, Length, Length)                                                                               \
+  TSC_ROUTINE(gesdd, Text, Number m, Number n, T* a, Number lda, T* s, T* u, Number ldu, T* vt, Number ldvt, T* work,  \
+              Number lwork, Int* iwork, Int* info, Length)                                                             \
+  TSC_ROUTINE(geev, Text, Text, Number n, T* a, Number lda, T* wr, T* wi, T* vl, Number ldvl, T* vr, Number ldvr,      \
+              T* work, Number lwork, Int* info, Length, Length)                                                        \
+  TSC_ROUTINE(sytrf, Text, Number n, T* a, Number lda, Int* pivots, T* work, Number lwork, Int* info, Length)          \
+  TSC_ROUTINE(sytrs, Text, Number n, Number count, const T* a, Number lda, const Int* pivots, T* b, Number ldb,        \
+              Int* info, Length)                                                                                       \
+  TSC_ROUTINE(gels, Text, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb, T* work, Number lwork, \
+              Int* info, Length)                                                                                       \
+  TSC_ROUTINE(gelsy, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb, Int* jpvt, const T* rcond,  \
+              Int* rank, T* work, Number lwork, Int* info)                                                             \
+  TSC_ROUTINE(gelsd, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb, T* s, const T* rcond,       \
+              Int* rank, T* work, Number lwork, Int* iwork, Int* info)                                                 \
+  TSC_ROUTINE(gelss, Number m, Number n, Number count, T* a, Number lda, T* b, Number ldb, T* s, const T* rcond,       \
+              Int* rank, T* work, Number lwork, Int* info)                                                             \
+  TSC_ROUTINE(trsm, Text, Text, Text, Text, Number m, Number n, const T* alpha, const T* a, Number lda, T* b,          \
+              Number ldb, Length, Length, Length, Length)
 
 // Those that are used for complex numbers: C is the type of the numbers, T that of their parts.
-#define COMPLEX_LAPACK_ROUTINES(TSC_ROUTINE)                                                     \
-  TSC_ROUTINE(getrf, Number m, Number n, C* a, Number lda, Int* pivots, Int* info)               \
-  TSC_ROUTINE(geqrf, Number m, Number n, C* a, Number lda, C* tau, C* work, Number lwork,        \
-              Int* info)                                                                         \
-  TSC_ROUTINE(ungqr, Number m, Number n, Number k, C* a, Number lda, const C* tau, C* work,      \
-              Number lwork, Int* info)                                                           \
-  TSC_ROUTINE(heevd, Text, Text, Number n, C* a, Number lda, T* w, C* work, Number lwork,        \
-              T* rwork, Number lrwork, Int* iwork, Number liwork, Int* info, Length, Length)     \
-  TSC_ROUTINE(gesdd, Text, Number m, Number n, C* a, Number lda, T* s, C* u, Number ldu, C* vt,  \
-              Number ldvt, C* work, Number lwork, T* rwork, Int* iwork, Int* info, Length)       \
-  TSC_ROUTINE(sytrf, Text, Number n, C* a, Number lda, Int* pivots, C* work, Number lwork,       \
-              Int* info, Length)                                                                 \
-  TSC_ROUTINE(hetrf, Text, Number n, C* a, Number lda, Int* pivots, C* work, Number lwork,       \
-              Int* info, Length)                                                                 \
-  TSC_ROUTINE(sytrs, Text, Number n, Number count, const C* a, Number lda, const Int* pivots,    \
-              C* b, Number ldb, Int* info, Length)                                               \
-  TSC_ROUTINE(hetrs, Text, Number n, Number count, const C* a, Number lda, const Int* pivots,    \
-              C* b, Number ldb, Int* info, Length)                                               \
-  TSC_ROUTINE(geev, Text, Text, Number n, C* a, Number lda, C* w, C* vl, Number ldvl, C* vr,     \
-              Number ldvr, C* work, Number lwork, T* rwork, Int* info, Length, Length)
+#define COMPLEX_LAPACK_ROUTINES(TSC_ROUTINE)                                                                          \
+  TSC_ROUTINE(getrf, Number m, Number n, C* a, Number lda, Int* pivots, Int* info)                                    \
+  TSC_ROUTINE(geqrf, Number m, Number n, C* a, Number lda, C* tau, C* work, Number lwork, Int* info)                  \
+  TSC_ROUTINE(ungqr, Number m, Number n, Number k, C* a, Number lda, const C* tau, C* work, Number lwork, Int* info)  \
+  TSC_ROUTINE(heevd, Text, Text, Number n, C* a, Number lda, T* w, C* work, Number lwork, T* rwork, Number lrwork,    \
+              Int* iwork, Number liwork, Int* info, Length, Length)                                                   \
+  TSC_ROUTINE(gesdd, Text, Number m, Number n, C* a, Number lda, T* s, C* u, Number ldu, C* vt, Number ldvt, C* work, \
+              Number lwork, T* rwork, Int* iwork, Int* info, Length)                                                  \
+  TSC_ROUTINE(sytrf, Text, Number n, C* a, Number lda, Int* pivots, C* work, Number lwork, Int* info, Length)         \
+  TSC_ROUTINE(hetrf, Text, Number n, C* a, Number lda, Int* pivots, C* work, Number lwork, Int* info, Length)         \
+  TSC_ROUTINE(sytrs, Text, Number n, Number count, const C* a, Number lda, const Int* pivots, C* b, Number ldb,       \
+              Int* info, Length)                                                                                      \
+  TSC_ROUTINE(hetrs, Text, Number n, Number count, const C* a, Number lda, const Int* pivots, C* b, Number ldb,       \
+              Int* info, Length)                                                                                      \
+  TSC_ROUTINE(geev, Text, Text, Number n, C* a, Number lda, C* w, C* vl, Number ldvl, C* vr, Number ldvr, C* work,    \
+              Number lwork, T* rwork, Int* info, Length, Length)
 
 template <class T>
 struct ComplexLapack {

@@ -11,9 +11,8 @@ Factored cholesky(Tensor a) {
   visit_float(a, [&]<class T>(T) {
     const Matrices<T> m(a);
     const auto& routines = lapack<T>();
-    each_matrix(m.count, m.size() * m.rows / 3, [&](int64_t i) {
-      routines.potrf("L", &m.rows, m.at(i), &m.lead, info.data_as<Int>() + i, 1);
-    });
+    each_matrix(m.count, m.size() * m.rows / 3,
+                [&](int64_t i) { routines.potrf("L", &m.rows, m.at(i), &m.lead, info.data_as<Int>() + i, 1); });
   });
   return {std::move(a), std::move(info)};
 }
@@ -26,8 +25,7 @@ Exchanged lu(Tensor a) {
     const auto& routines = lapack<T>();
     const int64_t steps = std::min(m.rows, m.columns);
     each_matrix(m.count, m.size() * m.rows / 2, [&](int64_t i) {
-      routines.getrf(&m.rows, &m.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * steps,
-                     info.data_as<Int>() + i);
+      routines.getrf(&m.rows, &m.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * steps, info.data_as<Int>() + i);
     });
   });
   return {std::move(a), std::move(pivots), std::move(info)};
@@ -54,8 +52,8 @@ Exchanged ldl(Tensor a) {
     const auto& routines = lapack<T>();
     each_matrix(m.count, m.size() * m.rows / 3, [&](int64_t i) {
       with_work<T>([&](T* work, Int size) {
-        routines.sytrf("L", &m.rows, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, work,
-                       &size, info.data_as<Int>() + i, 1);
+        routines.sytrf("L", &m.rows, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, work, &size,
+                       info.data_as<Int>() + i, 1);
       });
     });
   });
@@ -68,8 +66,8 @@ Tensor ldl_solve(const Tensor& ldl, const Tensor& pivots, Tensor b) {
     const auto& routines = lapack<T>();
     each_matrix(m.count, m.size() * right.columns, [&](int64_t i) {
       Int info;
-      routines.sytrs("L", &m.rows, &right.columns, m.at(i), &m.lead,
-                     pivots.data_as<Int>() + i * m.rows, right.at(i), &right.lead, &info, 1);
+      routines.sytrs("L", &m.rows, &right.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, right.at(i),
+                     &right.lead, &info, 1);
     });
   });
   return b;
@@ -81,8 +79,8 @@ Tensor solve_triangular(const Tensor& a, Tensor b, bool upper, bool unit) {
     const auto& routines = lapack<T>();
     const T one = 1;
     each_matrix(m.count, m.size() * right.columns / 2, [&](int64_t i) {
-      routines.trsm("L", upper ? "U" : "L", "N", unit ? "U" : "N", &right.rows, &right.columns,
-                    &one, m.at(i), &m.lead, right.at(i), &right.lead, 1, 1, 1, 1);
+      routines.trsm("L", upper ? "U" : "L", "N", unit ? "U" : "N", &right.rows, &right.columns, &one, m.at(i), &m.lead,
+                    right.at(i), &right.lead, 1, 1, 1, 1);
     });
   });
   return b;

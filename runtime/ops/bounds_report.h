@@ -1,6 +1,6 @@
 #pragma once
-// How an index that lies outside is told of, in the words of the function that was called: the `mode` of take, gather and
-// their like. stdlib/torch/_errors.tsc has the same numbers by name.
+// How an index that lies outside is told of, in the words of the function that was called: the `mode` of take, gather
+// and their like. stdlib/torch/_errors.tsc has the same numbers by name.
 #include <cstdint>
 
 namespace tsc {

@@ -13,21 +13,18 @@
 namespace tsc {
 
 // How many scalar operands of a Create op stand before its `sizes`.
-inline int64_t scalars_before_sizes(Op op) {
-  return op == Op::full ? 1 : op == Op::rng_bits ? 2 : 0;
-}
+inline int64_t scalars_before_sizes(Op op) { return op == Op::full ? 1 : op == Op::rng_bits ? 2 : 0; }
 
 template <class Size>
 using SizesOf = SmallVector<Size, 6>;
 
 template <class Size, class Policy>
-SizesOf<Size> infer_view_sizes(Op op, const SizesOf<Size>& x, std::span<const Size> scalars,
-                               const Sizes& axes, Policy& policy) {
+SizesOf<Size> infer_view_sizes(Op op, const SizesOf<Size>& x, std::span<const Size> scalars, const Sizes& axes,
+                               Policy& policy) {
   SizesOf<Size> sizes;
   switch (op) {
     case Op::reshape:
-    case Op::broadcast:
-      return SizesOf<Size>(scalars);
+    case Op::broadcast: return SizesOf<Size>(scalars);
     case Op::permute:
       for (int64_t axis : axes) sizes.push_back(x[axis]);
       return sizes;
@@ -45,8 +42,7 @@ SizesOf<Size> infer_view_sizes(Op op, const SizesOf<Size>& x, std::span<const Si
       return sizes;
     case Op::unfold:
       sizes = x;
-      sizes[axes[0]] = policy.add(
-          policy.floor_div(policy.sub(x[axes[0]], scalars[0]), scalars[1]), policy.constant(1));
+      sizes[axes[0]] = policy.add(policy.floor_div(policy.sub(x[axes[0]], scalars[0]), scalars[1]), policy.constant(1));
       sizes.push_back(scalars[0]);
       return sizes;
     case Op::diagonal: {
@@ -58,22 +54,20 @@ SizesOf<Size> infer_view_sizes(Op op, const SizesOf<Size>& x, std::span<const Si
       sizes.push_back(policy.max(policy.min(rows, columns), zero));
       return sizes;
     }
-    default:
-      TSC_CHECK(false, "not a view op: " + std::string(op_name(op)));
+    default: TSC_CHECK(false, "not a view op: " + std::string(op_name(op)));
   }
 }
 
 template <class Size, class Policy>
-SizesOf<Size> infer_move_sizes(Op op, std::span<const SizesOf<Size>> operands,
-                               std::span<const Size> scalars, const Sizes& axes, Policy& policy) {
+SizesOf<Size> infer_move_sizes(Op op, std::span<const SizesOf<Size>> operands, std::span<const Size> scalars,
+                               const Sizes& axes, Policy& policy) {
   SizesOf<Size> sizes = operands[0];
   if (op == Op::pad) {
     Size& size = sizes[axes[0]];
     size = policy.add(policy.add(size, scalars[1]), scalars[2]);
   }
   if (op == Op::concat)
-    for (const SizesOf<Size>& other : operands.subspan(1))
-      sizes[axes[0]] = policy.add(sizes[axes[0]], other[axes[0]]);
+    for (const SizesOf<Size>& other : operands.subspan(1)) sizes[axes[0]] = policy.add(sizes[axes[0]], other[axes[0]]);
   return sizes;
 }
 
@@ -84,8 +78,7 @@ SizesOf<Size> infer_index_sizes(Op op, std::span<const SizesOf<Size>> operands, 
   SizesOf<Size> sizes;
   const SizesOf<Size>& x = operands[0];
   for (int64_t axis = 0; axis < static_cast<int64_t>(x.size()); ++axis) {
-    if (axis != axes[0])
-      sizes.push_back(x[axis]);
+    if (axis != axes[0]) sizes.push_back(x[axis]);
     else
       for (Size size : operands[1]) sizes.push_back(size);
   }
@@ -93,8 +86,8 @@ SizesOf<Size> infer_index_sizes(Op op, std::span<const SizesOf<Size>> operands, 
 }
 
 template <class Size>
-SizesOf<Size> infer_window_sizes(Op op, std::span<const SizesOf<Size>> operands,
-                                 std::span<const Size> scalars, int64_t mode) {
+SizesOf<Size> infer_window_sizes(Op op, std::span<const SizesOf<Size>> operands, std::span<const Size> scalars,
+                                 int64_t mode) {
   const SizesOf<Size>& x = operands[0];
   SizesOf<Size> sizes = {x[0]};
   if (op == Op::convolve && mode == 0) sizes = {x[0], x[1], operands[1][1]};
@@ -105,32 +98,24 @@ SizesOf<Size> infer_window_sizes(Op op, std::span<const SizesOf<Size>> operands,
 }
 
 template <class Size, class Policy>
-SizesOf<Size> infer_sizes_generic(Op op, std::span<const SizesOf<Size>> operands,
-                                  std::span<const Size> scalars, const OpAttributes& attributes,
-                                  Policy&& policy) {
+SizesOf<Size> infer_sizes_generic(Op op, std::span<const SizesOf<Size>> operands, std::span<const Size> scalars,
+                                  const OpAttributes& attributes, Policy&& policy) {
   SizesOf<Size> sizes;
   switch (op_row(op).family) {
     case Family::Unary:
     case Family::Binary:
     case Family::Ternary:
     case Family::Scan:
-    case Family::Sort:
-      return operands[0];
-    case Family::Create:
-      return SizesOf<Size>(scalars.subspan(scalars_before_sizes(op)));
-    case Family::View:
-      return infer_view_sizes(op, operands[0], scalars, attributes.axes, policy);
-    case Family::Move:
-      return infer_move_sizes(op, operands, scalars, attributes.axes, policy);
-    case Family::Index:
-      return infer_index_sizes(op, operands, attributes.axes);
+    case Family::Sort: return operands[0];
+    case Family::Create: return SizesOf<Size>(scalars.subspan(scalars_before_sizes(op)));
+    case Family::View: return infer_view_sizes(op, operands[0], scalars, attributes.axes, policy);
+    case Family::Move: return infer_move_sizes(op, operands, scalars, attributes.axes, policy);
+    case Family::Index: return infer_index_sizes(op, operands, attributes.axes);
     case Family::Reduce: {
       size_t next = 0;  // axes are sorted
       for (size_t axis = 0; axis < operands[0].size(); ++axis) {
-        if (next < attributes.axes.size() && attributes.axes[next] == static_cast<int64_t>(axis))
-          ++next;
-        else
-          sizes.push_back(operands[0][axis]);
+        if (next < attributes.axes.size() && attributes.axes[next] == static_cast<int64_t>(axis)) ++next;
+        else sizes.push_back(operands[0][axis]);
       }
       return sizes;
     }
@@ -138,8 +123,7 @@ SizesOf<Size> infer_sizes_generic(Op op, std::span<const SizesOf<Size>> operands
       sizes = operands[0];
       sizes.back() = operands[1].back();
       return sizes;
-    case Family::Window:
-      return infer_window_sizes(op, operands, scalars, attributes.mode);
+    case Family::Window: return infer_window_sizes(op, operands, scalars, attributes.mode);
   }
   return sizes;
 }

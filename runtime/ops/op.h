@@ -18,21 +18,15 @@ enum class Op : uint8_t {
 #include "runtime/ops/ops.def"
 };
 
-enum class Family : uint8_t {
-  Unary, Binary, Ternary, Create, View, Move, Index, Reduce, Scan, Sort, Contract, Window
-};
-enum class DTypeRule : uint8_t {
-  Same, Float, Number, Integer, Bool, Attribute, I64, ReduceSum, Part, ComplexOf
-};
-enum class Domain : uint8_t {
-  Any, NonNegative, Positive, NonZero, AboveMinusOne, Unit, SmallShift, Index, NonEmpty
-};
+enum class Family : uint8_t { Unary, Binary, Ternary, Create, View, Move, Index, Reduce, Scan, Sort, Contract, Window };
+enum class DTypeRule : uint8_t { Same, Float, Number, Integer, Bool, Attribute, I64, ReduceSum, Part, ComplexOf };
+enum class Domain : uint8_t { Any, NonNegative, Positive, NonZero, AboveMinusOne, Unit, SmallShift, Index, NonEmpty };
 enum OpFlags : uint8_t {
   kPure = 0,
   kCommutative = 1,
   kAssociative = 2,
-  kMayRaise = 4,     // can fail on element values (shape errors are inference's)
-  kView = 8,         // the result may share memory with operand 0
+  kMayRaise = 4,      // can fail on element values (shape errors are inference's)
+  kView = 8,          // the result may share memory with operand 0
   kDynamicSize = 16,  // a result size depends on element values
   kComplex = 32       // takes complex numbers
 };
@@ -52,11 +46,11 @@ struct OpRow {
 
 // Attributes are static: part of the program, never run-time values.
 struct OpAttributes {
-  Sizes axes;                   // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops
-  DType dtype = DType::F32;     // ops with DTypeRule::Attribute
-  int64_t mode = 0;             // sort: 1 = descending; amax, amin: 1 = nans share the gradient;
-                                // convolve: 1 = the result's axes begin with groups and channels;
-                                // Index ops: a BoundsReport (bounds_report.h)
+  Sizes axes;                // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops
+  DType dtype = DType::F32;  // ops with DTypeRule::Attribute
+  int64_t mode = 0;          // sort: 1 = descending; amax, amin: 1 = nans share the gradient;
+                             // convolve: 1 = the result's axes begin with groups and channels;
+                             // Index ops: a BoundsReport (bounds_report.h)
   bool operator==(const OpAttributes&) const = default;
 };
 
@@ -107,8 +101,7 @@ inline bool is_elementwise(Op op) { return op_row(op).family <= Family::Ternary;
 inline int op_result_count(Op op) { return op_row(op).family == Family::Sort ? 2 : 1; }
 
 // Result dtype of result `index`, or a TypeError that names op and dtypes when the rule refuses them.
-DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& attributes,
-                  int index = 0);
+DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& attributes, int index = 0);
 
 // Concrete shape inference (the eager path): operands' sizes and scalars to the result's sizes.
 // Raises ValueError/IndexError/RuntimeError in PyTorch's situations, naming op and both shapes.

@@ -14,9 +14,7 @@ struct Dual {
 };
 Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.slope + b.slope}; }
 Dual operator-(Dual a, Dual b) { return {a.value - b.value, a.slope - b.slope}; }
-Dual operator*(Dual a, Dual b) {
-  return {a.value * b.value, a.slope * b.value + a.value * b.slope};
-}
+Dual operator*(Dual a, Dual b) { return {a.value * b.value, a.slope * b.value + a.value * b.slope}; }
 Dual operator/(Dual a, Dual b) {
   const double quotient = a.value / b.value;
   return {quotient, (a.slope - quotient * b.slope) / b.value};
@@ -39,9 +37,7 @@ Dual continued_fraction(Dual b0, Term term) {
     c = away_from_zero(b + a / c);
     const Dual factor = c * d;
     f = f * factor;
-    if (std::abs(factor.value - 1.0) < kEnough &&
-        std::abs(factor.slope) < kEnough * (1.0 + std::abs(f.slope)))
-      break;
+    if (std::abs(factor.value - 1.0) < kEnough && std::abs(factor.slope) < kEnough * (1.0 + std::abs(f.slope))) break;
   }
   return f;
 }
@@ -56,8 +52,7 @@ Dual gamma_series(Dual a, double x) {
   for (int n = 1; n < kMostTerms; ++n) {
     term = scale(x, term) / (a + Dual{static_cast<double>(n)});
     sum = sum + term;
-    if (term.value < kEnough * sum.value && std::abs(term.slope) <= kEnough * std::abs(sum.slope))
-      break;
+    if (term.value < kEnough * sum.value && std::abs(term.slope) <= kEnough * std::abs(sum.slope)) break;
   }
   return sum;
 }
@@ -76,9 +71,8 @@ Dual beta_fraction(Dual a, Dual b, double x) {
   return Dual{1.0} / continued_fraction(Dual{1.0}, [&](int n) {
            const double m = n / 2;
            const Dual am = a + Dual{m};
-           const Dual numerator =
-               n % 2 ? scale(-1.0, am * (a + b + Dual{m})) / ((am + Dual{m}) * (am + Dual{m + 1.0}))
-                     : scale(m, b - Dual{m}) / ((am + Dual{m - 1.0}) * (am + Dual{m}));
+           const Dual numerator = n % 2 ? scale(-1.0, am * (a + b + Dual{m})) / ((am + Dual{m}) * (am + Dual{m + 1.0}))
+                                        : scale(m, b - Dual{m}) / ((am + Dual{m - 1.0}) * (am + Dual{m}));
            return Terms{scale(x, numerator), Dual{1.0}};
          });
 }
@@ -91,9 +85,7 @@ double digamma(double x) {
   for (; x < 10.0; x += 1.0) shift -= 1.0 / x;
   const double s = 1.0 / (x * x);
   const double series =
-      s *
-      (1.0 / 12 -
-       s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760))))));
+      s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760))))));
   return shift + std::log(x) - 0.5 / x - series;
 }
 
@@ -114,8 +106,7 @@ double standard_gamma_derivative(double shape, double x) {
 
 double dirichlet_derivative(double x, double a, double total) {
   const double b = total - a;
-  if (!(a > 0.0) || !(b > 0.0) || !(x >= 0.0 && x <= 1.0))
-    return std::numeric_limits<double>::quiet_NaN();
+  if (!(a > 0.0) || !(b > 0.0) || !(x >= 0.0 && x <= 1.0)) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0.0) return 0.0;
   const double slope = std::log(x) - digamma(a) + digamma(total);
   if (x < (a + 1.0) / (total + 2.0)) {

@@ -77,8 +77,7 @@ double large_poisson(Stream& stream, double rate) {
     const double k = std::floor((2.0 * a / edge + b) * u + rate + 0.43);
     if (edge >= 0.07 && v <= within) return k;
     if (k < 0.0 || (edge < 0.013 && v > edge)) continue;
-    if (std::log(v) + log_inverse_alpha - std::log(a / (edge * edge) + b) <=
-        k * log_rate - rate - log_gamma(k + 1.0))
+    if (std::log(v) + log_inverse_alpha - std::log(a / (edge * edge) + b) <= k * log_rate - rate - log_gamma(k + 1.0))
       return k;
   }
 }
@@ -152,11 +151,9 @@ void draw_poisson(std::span<double> out, std::span<const double> rate, RandomKey
   draw_each(out, key, [&](Stream& stream, int64_t i) { return one_poisson(stream, rate[i]); });
 }
 
-void draw_binomial(std::span<double> out, std::span<const double> count,
-                   std::span<const double> probability, RandomKey key) {
-  draw_each(out, key, [&](Stream& stream, int64_t i) {
-    return one_binomial(stream, count[i], probability[i]);
-  });
+void draw_binomial(std::span<double> out, std::span<const double> count, std::span<const double> probability,
+                   RandomKey key) {
+  draw_each(out, key, [&](Stream& stream, int64_t i) { return one_binomial(stream, count[i], probability[i]); });
 }
 
 }  // namespace tsc

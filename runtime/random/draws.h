@@ -20,8 +20,8 @@ void draw_standard_gamma(std::span<double> out, std::span<const double> shape, R
 void draw_poisson(std::span<double> out, std::span<const double> rate, RandomKey key);
 // out[i]: successes in count[i] trials (rounded down) of that probability. nan where these are no
 // such numbers.
-void draw_binomial(std::span<double> out, std::span<const double> count,
-                   std::span<const double> probability, RandomKey key);
+void draw_binomial(std::span<double> out, std::span<const double> count, std::span<const double> probability,
+                   RandomKey key);
 
 // dx/da of a draw x of the standard gamma distribution with shape a: -(dF/da) / p(x), with the
 // distribution function F and the density p (Figurnov and others 2018, implicit

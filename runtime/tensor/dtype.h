@@ -48,9 +48,9 @@ struct DTypeInfo {
 
 inline constexpr DTypeInfo kDTypes[] = {
 #define DTYPE(id, name, ir, category, is_signed, bits, storage, compute, accumulate, part, scalar, c, dlpack, npy, \
-              safetensors, rank)                                                                                  \
-  {name,   ir, Category::category, is_signed,   bits, DType::compute, DType::accumulate, DType::part, scalar, c,  \
-   dlpack, npy, safetensors, rank},
+              safetensors, rank)                                                                                   \
+  {name,   ir,  Category::category, is_signed, bits, DType::compute, DType::accumulate, DType::part, scalar, c,    \
+   dlpack, npy, safetensors,        rank},
 #include "runtime/tensor/dtypes.def"
 };
 inline constexpr int kDTypeCount = static_cast<int>(sizeof kDTypes / sizeof kDTypes[0]);

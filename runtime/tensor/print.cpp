@@ -35,7 +35,7 @@ Element element_at(const Tensor& x, int64_t offset) {
 
 std::string formatted(const char* format, int precision, double value) {
   if (std::isnan(value)) return "nan";  // printf would show its sign
-  char text[512];  // "%.4f" of the largest double has 309 digits before the point
+  char text[512];                       // "%.4f" of the largest double has 309 digits before the point
   std::snprintf(text, sizeof text, format, precision, value);
   return text;
 }
@@ -53,8 +53,7 @@ class NumberFormat {
       largest = std::max(largest, std::fabs(value));
     }
     if (largest == 0) return;
-    scientific_ = options_.scientific.value_or(largest / smallest > 1000.0 || largest > 1.0e8 ||
-                                               smallest < 1.0e-4);
+    scientific_ = options_.scientific.value_or(largest / smallest > 1000.0 || largest > 1.0e8 || smallest < 1.0e-4);
     for (double value : values) {
       if (!std::isfinite(value) || value == 0) continue;
       const size_t point = whole_ && !scientific_;
@@ -91,8 +90,7 @@ class Printer {
     for_shown(0, 0, [&](Element element) {
       numbers.push_back(element.number);
       imaginary.push_back(element.imaginary);
-      if (!is_differentiable(x.dtype()))
-        width_ = std::max(width_, integer_text(element.integer).size());
+      if (!is_differentiable(x.dtype())) width_ = std::max(width_, integer_text(element.integer).size());
     });
     if (!is_differentiable(x.dtype())) return;
     format_.emplace(options, numbers);
@@ -154,14 +152,12 @@ class Printer {
 
   std::string line_text(int64_t offset, int64_t indent) const {
     int64_t axis = x_.rank() - 1;
-    int64_t per_line = std::max<int64_t>(
-        1, (options_.line_width - indent) / (static_cast<int64_t>(width_) + 2));
+    int64_t per_line = std::max<int64_t>(1, (options_.line_width - indent) / (static_cast<int64_t>(width_) + 2));
     if (options_.line_width < indent) per_line = 1;
     std::string text = "[";
     int64_t count = 0;
     for (int64_t i : shown_indices(axis)) {
-      if (count > 0)
-        text += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
+      if (count > 0) text += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
       text += i < 0 ? (edges() ? " ..." : "...") : element_text(offset + i * x_.stride(axis));
       ++count;
     }
@@ -169,8 +165,7 @@ class Printer {
   }
 
   std::string rows_text(int64_t axis, int64_t offset, int64_t indent) const {
-    std::string separator = "," + std::string(x_.rank() - axis - 1, '\n') +
-                            std::string(indent + 1, ' ');
+    std::string separator = "," + std::string(x_.rank() - axis - 1, '\n') + std::string(indent + 1, ' ');
     std::string text = "[";
     bool first = true;
     for (int64_t i : shown_indices(axis)) {
@@ -200,13 +195,12 @@ std::string tensor_repr(const Tensor& x, std::string_view suffix, const PrintOpt
   if (!x.place().is_host()) suffixes.push_back("device='" + x.place().name() + "'");
   if (meta ? true : empty ? x.rank() != 1 : options.edge_items == 0) {
     std::string size = "size=(";
-    for (int64_t axis = 0; axis < x.rank(); ++axis)
-      size += (axis ? ", " : "") + std::to_string(x.size(axis));
+    for (int64_t axis = 0; axis < x.rank(); ++axis) size += (axis ? ", " : "") + std::to_string(x.size(axis));
     suffixes.push_back(size + (x.rank() == 1 ? ",)" : ")"));
   }
-  bool implied = x.dtype() == options.default_dtype ||
-                 (!empty && (x.dtype() == DType::I64 || x.dtype() == DType::Bool ||
-                             x.dtype() == complex_dtype(options.default_dtype)));
+  bool implied =
+      x.dtype() == options.default_dtype || (!empty && (x.dtype() == DType::I64 || x.dtype() == DType::Bool ||
+                                                        x.dtype() == complex_dtype(options.default_dtype)));
   if (!implied) suffixes.push_back("dtype=torch." + std::string(dtype_name(x.dtype())));
   if (!suffix.empty()) suffixes.emplace_back(suffix);
   size_t newline = text.rfind('\n');

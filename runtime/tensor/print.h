@@ -14,12 +14,11 @@ struct PrintOptions {
   int64_t threshold = 1000;  // more elements than this are summarised
   int64_t edge_items = 3;
   int64_t line_width = 80;
-  std::optional<bool> scientific;  // empty: chosen from the values
+  std::optional<bool> scientific;    // empty: chosen from the values
   DType default_dtype = DType::F32;  // floating tensors of another dtype name it
 };
 
 // "tensor([1., 2.])"; `suffix`, if not empty, is one more item such as "requires_grad=True".
-std::string tensor_repr(const Tensor& x, std::string_view suffix = {},
-                        const PrintOptions& options = {});
+std::string tensor_repr(const Tensor& x, std::string_view suffix = {}, const PrintOptions& options = {});
 
 }  // namespace tsc

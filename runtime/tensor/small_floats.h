@@ -27,8 +27,7 @@ inline constexpr bool kIsSmallFloat = std::is_same_v<S, BFloat16> || std::is_sam
 [[gnu::always_inline]] inline float f16_to_float(Float16 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16, magnitude = x.bits & 0x7FFFu;
   const uint32_t normal = (magnitude << 13) + (magnitude >= 0x7C00u ? 224u << 23 : 112u << 23);
-  const uint32_t small =
-      __builtin_bit_cast(uint32_t, static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
+  const uint32_t small = __builtin_bit_cast(uint32_t, static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
   return __builtin_bit_cast(float, (magnitude < 0x400u ? small : normal) | sign);
 }
 
@@ -37,8 +36,7 @@ inline constexpr bool kIsSmallFloat = std::is_same_v<S, BFloat16> || std::is_sam
 [[gnu::always_inline]] inline Float16 float_to_f16(float x) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, x), magnitude = bits & 0x7FFFFFFFu;
   const uint32_t rounded = (magnitude - (112u << 23) + 0xFFFu + ((magnitude >> 13) & 1u)) >> 13;
-  const uint32_t small =
-      __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) - 0x3F000000u;
+  const uint32_t small = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) - 0x3F000000u;
   const uint32_t finite = magnitude < 0x38800000u ? small : rounded;
   const uint32_t number = magnitude >= 0x477FF000u ? 0x7C00u : finite;
   const uint32_t signed_number = number | ((bits >> 16) & 0x8000u);

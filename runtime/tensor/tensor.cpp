@@ -31,8 +31,7 @@ Ref<Storage> Storage::allocate(int64_t bytes) {
   return storage;
 }
 
-Ref<Storage> Storage::borrow(void* data, int64_t bytes, std::function<void()> deleter,
-                             bool read_only) {
+Ref<Storage> Storage::borrow(void* data, int64_t bytes, std::function<void()> deleter, bool read_only) {
   Ref<Storage> storage(new Storage());
   storage->data_ = static_cast<std::byte*>(data);
   storage->bytes_ = bytes;
@@ -103,16 +102,14 @@ template <class Allocate>
 Tensor row_major(DType dtype, const Sizes& sizes, Allocate allocate) {
   int64_t rank = static_cast<int64_t>(sizes.size());
   if (rank > kMaxRank)
-    throw Error(ErrorKind::RuntimeError, "a tensor has at most " + std::to_string(kMaxRank) +
-                                             " dimensions, not " + std::to_string(rank));
+    throw Error(ErrorKind::RuntimeError,
+                "a tensor has at most " + std::to_string(kMaxRank) + " dimensions, not " + std::to_string(rank));
   Sizes strides;
   strides.resize(sizes.size());
   int64_t stride = 1, count = 1;
   for (int64_t axis = rank - 1; axis >= 0; --axis) {
     int64_t size = sizes[axis];
-    if (size < 0)
-      throw Error(ErrorKind::ValueError,
-                  "a tensor cannot have a negative size: " + shape_text(sizes));
+    if (size < 0) throw Error(ErrorKind::ValueError, "a tensor cannot have a negative size: " + shape_text(sizes));
     strides[axis] = stride;
     stride = checked_mul(stride, std::max<int64_t>(size, 1));
     count = checked_mul(count, size);

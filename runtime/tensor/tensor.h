@@ -28,12 +28,12 @@ class Storage : public RefCounted {
   static Ref<Storage> allocate(int64_t bytes);
   // Borrowed memory: `deleter` is called exactly once, when the last view dies. Memory that is
   // `read_only` is never written: prepare_write() puts a copy in its place first.
-  static Ref<Storage> borrow(void* data, int64_t bytes, std::function<void()> deleter,
-                             bool read_only = false);
+  static Ref<Storage> borrow(void* data, int64_t bytes, std::function<void()> deleter, bool read_only = false);
   // No memory: what a tensor of device "meta" lies in, of which only the size is known. data() is null, and whoever
   // would read or write elements asks first.
   static Ref<Storage> without_memory(int64_t bytes);
-  // Memory of a device, which the host cannot read: data() is an address there. `maker`: what reports of memory call it.
+  // Memory of a device, which the host cannot read: data() is an address there. `maker`: what reports of memory call
+  // it.
   static Ref<Storage> on_device(Backend& backend, int64_t bytes, const char* maker = "tensor");
   ~Storage() override;
 
@@ -49,7 +49,8 @@ class Storage : public RefCounted {
   const DeviceBlock& block() const { return block_; }
   // Before every write; all views of this storage see the copy that a read-only one gets.
   void prepare_write() {
-    if (read_only_) [[unlikely]] copy_on_write();
+    if (read_only_) [[unlikely]]
+      copy_on_write();
   }
   uint32_t version = 0;
   uint64_t mark = 0;
@@ -70,17 +71,14 @@ class Storage : public RefCounted {
   Ref<Backend> backend_;             // of a storage on a device
   DeviceBlock block_;
   DeviceAccess* opened_by_ = nullptr;
-  std::function<void()> deleter_;    // of borrowed memory
+  std::function<void()> deleter_;  // of borrowed memory
 };
 
 class Tensor {
  public:
   Tensor() = default;
   Tensor(Ref<Storage> storage, DType dtype, Sizes sizes, Sizes strides, int64_t offset)
-      : storage_(std::move(storage)),
-        sizes_(std::move(sizes)),
-        strides_(std::move(strides)),
-        offset_(offset),
+      : storage_(std::move(storage)), sizes_(std::move(sizes)), strides_(std::move(strides)), offset_(offset),
         dtype_(dtype) {}
 
   // A fresh contiguous tensor with undefined contents. ValueError for a negative size.

@@ -11,8 +11,7 @@ namespace {
 void check_axis(const char* what, const Tensor& x, int64_t axis) {
   if (axis < 0 || axis >= x.rank())
     throw Error(ErrorKind::IndexError, std::string(what) + ": axis " + std::to_string(axis) +
-                                           " is out of range for a tensor of shape " +
-                                           shape_text(x.sizes()));
+                                           " is out of range for a tensor of shape " + shape_text(x.sizes()));
 }
 
 Tensor with_map(const Tensor& x, Sizes sizes, Sizes strides, int64_t offset) {
@@ -23,15 +22,13 @@ Tensor with_map(const Tensor& x, Sizes sizes, Sizes strides, int64_t offset) {
 
 Tensor view_permute(const Tensor& x, const Sizes& axes) {
   if (axes.size() != x.sizes().size())
-    throw Error(ErrorKind::RuntimeError,
-                "permute: " + std::to_string(axes.size()) + " axes given for a tensor of shape " +
-                    shape_text(x.sizes()));
+    throw Error(ErrorKind::RuntimeError, "permute: " + std::to_string(axes.size()) +
+                                             " axes given for a tensor of shape " + shape_text(x.sizes()));
   Sizes sizes, strides;
   uint64_t seen = 0;
   for (int64_t axis : axes) {
     check_axis("permute", x, axis);
-    if (seen >> axis & 1)
-      throw Error(ErrorKind::RuntimeError, "permute(): duplicate dims are not allowed.");
+    if (seen >> axis & 1) throw Error(ErrorKind::RuntimeError, "permute(): duplicate dims are not allowed.");
     seen |= uint64_t{1} << axis;
     sizes.push_back(x.size(axis));
     strides.push_back(x.stride(axis));
@@ -42,12 +39,11 @@ Tensor view_permute(const Tensor& x, const Sizes& axes) {
 Tensor view_broadcast(const Tensor& x, const Sizes& sizes) {
   const int64_t added = static_cast<int64_t>(sizes.size()) - x.rank();
   if (added < 0)
-    throw Error(ErrorKind::RuntimeError,
-                "expand(torch." + std::string(dtype_info(x.dtype()).scalar_name) + "Tensor{" + sizes_text(x.sizes()) +
-                    "}, size=" + sizes_text(sizes) + "): the number of sizes provided (" +
-                    std::to_string(sizes.size()) +
-                    ") must be greater or equal to the number of dimensions in the tensor (" +
-                    std::to_string(x.rank()) + ")");
+    throw Error(ErrorKind::RuntimeError, "expand(torch." + std::string(dtype_info(x.dtype()).scalar_name) + "Tensor{" +
+                                             sizes_text(x.sizes()) + "}, size=" + sizes_text(sizes) +
+                                             "): the number of sizes provided (" + std::to_string(sizes.size()) +
+                                             ") must be greater or equal to the number of dimensions in the tensor (" +
+                                             std::to_string(x.rank()) + ")");
   Sizes strides(sizes.size(), 0);
   for (int64_t axis = static_cast<int64_t>(sizes.size()); axis-- > 0;) {
     const int64_t wanted = sizes[axis];
@@ -59,10 +55,9 @@ Tensor view_broadcast(const Tensor& x, const Sizes& sizes) {
                                                std::to_string(axis));
     } else if (x.size(axis - added) != 1 || wanted < 0) {
       throw Error(ErrorKind::RuntimeError,
-                  "The expanded size of the tensor (" + std::to_string(wanted) +
-                      ") must match the existing size (" + std::to_string(x.size(axis - added)) +
-                      ") at non-singleton dimension " + std::to_string(axis) + ".  Target sizes: " +
-                      sizes_text(sizes) + ".  Tensor sizes: " + sizes_text(x.sizes()));
+                  "The expanded size of the tensor (" + std::to_string(wanted) + ") must match the existing size (" +
+                      std::to_string(x.size(axis - added)) + ") at non-singleton dimension " + std::to_string(axis) +
+                      ".  Target sizes: " + sizes_text(sizes) + ".  Tensor sizes: " + sizes_text(x.sizes()));
     }
   }
   numel_of(sizes);  // raises when the product overflows
@@ -79,10 +74,9 @@ Tensor view_slice(const Tensor& x, int64_t axis, int64_t start, int64_t length, 
     inside = start < size && last >= 0 && last < size;
   }
   if (!inside)
-    throw Error(ErrorKind::IndexError,
-                "slice: start " + std::to_string(start) + ", length " + std::to_string(length) +
-                    ", step " + std::to_string(step) + " is outside axis " + std::to_string(axis) +
-                    " of a tensor of shape " + shape_text(x.sizes()));
+    throw Error(ErrorKind::IndexError, "slice: start " + std::to_string(start) + ", length " + std::to_string(length) +
+                                           ", step " + std::to_string(step) + " is outside axis " +
+                                           std::to_string(axis) + " of a tensor of shape " + shape_text(x.sizes()));
   Sizes sizes = x.sizes(), strides = x.strides();
   sizes[axis] = length;
   if (length > 1) strides[axis] *= step;
@@ -94,8 +88,7 @@ Tensor view_diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axi
   check_axis("diagonal", x, axis0);
   check_axis("diagonal", x, axis1);
   if (axis0 == axis1)
-    throw Error(ErrorKind::RuntimeError,
-                "diagonal: the two axes must differ, both are " + std::to_string(axis0));
+    throw Error(ErrorKind::RuntimeError, "diagonal: the two axes must differ, both are " + std::to_string(axis0));
   int64_t rows = x.size(axis0), columns = x.size(axis1);
   int64_t length = 0, start = 0;
   if (offset >= 0 && offset < columns) {
@@ -122,8 +115,7 @@ Tensor view_unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
   if (size > x.size(axis))
     throw Error(ErrorKind::RuntimeError, "maximum size for tensor at dimension " + std::to_string(axis) + " is " +
                                              std::to_string(x.size(axis)) + " but size is " + std::to_string(size));
-  if (step <= 0)
-    throw Error(ErrorKind::RuntimeError, "step is " + std::to_string(step) + " but must be > 0");
+  if (step <= 0) throw Error(ErrorKind::RuntimeError, "step is " + std::to_string(step) + " but must be > 0");
   Sizes sizes = x.sizes(), strides = x.strides();
   sizes.push_back(size);
   strides.push_back(strides[axis]);
@@ -134,24 +126,21 @@ Tensor view_unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
 
 Tensor view_as_strided(const Tensor& x, const Sizes& sizes, const Sizes& strides, int64_t offset) {
   if (sizes.size() != strides.size())
-    throw Error(ErrorKind::RuntimeError,
-                "as_strided: sizes " + shape_text(sizes) + " and strides " + shape_text(strides) +
-                    " must have the same length");
+    throw Error(ErrorKind::RuntimeError, "as_strided: sizes " + shape_text(sizes) + " and strides " +
+                                             shape_text(strides) + " must have the same length");
   int64_t lowest = offset, highest = offset;
   bool empty = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0)
-      throw Error(ErrorKind::RuntimeError, "as_strided: negative size in " + shape_text(sizes));
+    if (sizes[i] < 0) throw Error(ErrorKind::RuntimeError, "as_strided: negative size in " + shape_text(sizes));
     empty |= sizes[i] == 0;
     int64_t reach = checked_mul(std::max<int64_t>(sizes[i] - 1, 0), strides[i]);
     (reach < 0 ? lowest : highest) = checked_add(reach < 0 ? lowest : highest, reach);
   }
   int64_t elements = x.storage()->bytes() / dtype_size(x.dtype());
   if (!empty && (lowest < 0 || highest >= elements))
-    throw Error(ErrorKind::RuntimeError,
-                "as_strided: sizes " + shape_text(sizes) + ", strides " + shape_text(strides) +
-                    ", offset " + std::to_string(offset) + " reach outside a storage of " +
-                    std::to_string(elements) + " elements");
+    throw Error(ErrorKind::RuntimeError, "as_strided: sizes " + shape_text(sizes) + ", strides " + shape_text(strides) +
+                                             ", offset " + std::to_string(offset) + " reach outside a storage of " +
+                                             std::to_string(elements) + " elements");
   numel_of(sizes);  // raises when the product overflows
   return with_map(x, sizes, strides, empty ? 0 : offset);
 }
@@ -185,10 +174,9 @@ Tensor view_as_complex(const Tensor& x) {
 // themselves; each run must be a product of consecutive new sizes.
 Tensor try_view_reshape(const Tensor& x, const Sizes& sizes) {
   if (x.numel() != numel_of(sizes))
-    throw Error(ErrorKind::RuntimeError, "shape '" + sizes_text(sizes) + "' is invalid for input of size " +
-                                             std::to_string(x.numel()));
-  if (x.numel() == 0 || x.is_contiguous())
-    return with_map(x, sizes, contiguous_strides(sizes), x.offset());
+    throw Error(ErrorKind::RuntimeError,
+                "shape '" + sizes_text(sizes) + "' is invalid for input of size " + std::to_string(x.numel()));
+  if (x.numel() == 0 || x.is_contiguous()) return with_map(x, sizes, contiguous_strides(sizes), x.offset());
   Sizes strides(sizes.size());
   int64_t target = static_cast<int64_t>(sizes.size()) - 1;
   int64_t run = 1, filled = 1, base = x.stride(x.rank() - 1);

@@ -32,8 +32,7 @@ TEST_CASE("a process that may not grow runs its script or tells that memory is m
   const std::string expected = train("true", false).out;
   REQUIRE(!expected.empty());
   int ran = 0;
-  for (int megabytes = 12; megabytes <= 420;
-       megabytes += megabytes < 180 || megabytes > 300 ? 14 : 5) {
+  for (int megabytes = 12; megabytes <= 420; megabytes += megabytes < 180 || megabytes > 300 ? 14 : 5) {
     const std::string limit = "ulimit -v " + std::to_string(megabytes * 1024);
     // The system cannot even start the program.
     if (limited(limit, "--version").exit_code != 0) continue;

@@ -33,8 +33,8 @@ struct Kind {
 };
 
 const std::vector<Kind>& kinds() {
-  const World plain{TSC_SCRIPTS_FOLDER}, compiled{TSC_COMPILED_FOLDER, true},
-      warm{TSC_COMPILED_FOLDER, true, true}, background{TSC_COMPILED_FOLDER, true, false, true};
+  const World plain{TSC_SCRIPTS_FOLDER}, compiled{TSC_COMPILED_FOLDER, true}, warm{TSC_COMPILED_FOLDER, true, true},
+      background{TSC_COMPILED_FOLDER, true, false, true};
   static const std::vector<Kind> all = {
       {"one", plain, Victim::Script, 1},
       {"many", plain, Victim::Script, 200},
@@ -56,9 +56,7 @@ struct Campaign {
 
 Campaign scripts_campaign(const Kind& kind, int64_t samples) {
   auto trials = std::make_shared<Trials>(kind.world, kind.victim, kind.failures);
-  const auto make = [trials, samples](Random&, uint64_t number) {
-    return trials->name(number, samples);
-  };
+  const auto make = [trials, samples](Random&, uint64_t number) { return trials->name(number, samples); };
   const auto run = [trials](const std::string& input) { return trials->try_named(input); };
   return {{kind.target, ".txt", make, run}, trials->count(samples)};
 }

@@ -25,8 +25,7 @@ struct Ending {
 
 Ending run(tenscript::Engine& engine, const std::string& name, const std::string& text) {
   Ending ending;
-  tsc_status* status =
-      tenscript::api().run_source(engine.handle(), name.c_str(), text.data(), text.size());
+  tsc_status* status = tenscript::api().run_source(engine.handle(), name.c_str(), text.data(), text.size());
   disarm();
   ending.code = tenscript::api().status_code(status);
   ending.type = tenscript::api().status_type(status);
@@ -38,17 +37,15 @@ Ending run(tenscript::Engine& engine, const std::string& name, const std::string
 // A compilation that had no memory is told of in one line; no other fault of the compiler may be.
 std::string fault_of_warnings(const std::string& err) {
   if (err.empty()) return "";
-  const bool known = (err.starts_with("warning: the compiler failed at ") ||
-                      err.starts_with("warning: nothing is compiled; ")) &&
-                     err.ends_with("(out of memory)\n") &&
-                     std::count(err.begin(), err.end(), '\n') == 1;
+  const bool known =
+      (err.starts_with("warning: the compiler failed at ") || err.starts_with("warning: nothing is compiled; ")) &&
+      err.ends_with("(out of memory)\n") && std::count(err.begin(), err.end(), '\n') == 1;
   return known ? "" : "on standard error:\n" + err;
 }
 
 std::string fault_of(const Ending& ending, const std::string& expected, const Shown& shown) {
   if (std::string fault = fault_of_warnings(shown.err); !fault.empty()) return fault;
-  if (ending.code == TSC_OK)
-    return shown.out == expected ? "" : "it ended well with another output:\n" + shown.out;
+  if (ending.code == TSC_OK) return shown.out == expected ? "" : "it ended well with another output:\n" + shown.out;
   if (ending.code != TSC_SCRIPT_ERROR || !ending.type.ends_with("MemoryError"))
     return "it ended with code " + std::to_string(ending.code) + ": " + ending.message;
   if (ending.message.empty()) return "MemoryError without a message";
@@ -70,8 +67,8 @@ size_t recorded_kernels() {
 class SharedNumber {
  public:
   SharedNumber()
-      : place_(static_cast<int64_t*>(mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE,
-                                          MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+      : place_(static_cast<int64_t*>(
+            mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
     if (place_ == MAP_FAILED) throw std::bad_alloc();
   }
   ~SharedNumber() { munmap(place_, sizeof(int64_t)); }
@@ -130,8 +127,7 @@ void Trials::load() {
     text << file.rdbuf();
     scripts_.push_back({entry.path().filename().string(), text.str(), "", 0});
   }
-  std::sort(scripts_.begin(), scripts_.end(),
-            [](const Script& a, const Script& b) { return a.name < b.name; });
+  std::sort(scripts_.begin(), scripts_.end(), [](const Script& a, const Script& b) { return a.name < b.name; });
   for (Script& script : scripts_) {
     Shown shown;
     tenscript::Options plain = options(shown);
@@ -219,8 +215,7 @@ std::string Trials::try_once(const Script& script, int64_t first, int64_t* asked
 std::string Trials::try_counted(const Script& script, int64_t first) {
   if (warm_.insert(script.name).second)
     for (int i = 0; i < 2; ++i)
-      if (std::string fault = try_once(script, 0); !fault.empty())
-        return "it fails even when nothing does: " + fault;
+      if (std::string fault = try_once(script, 0); !fault.empty()) return "it fails even when nothing does: " + fault;
   constexpr int kMostAttempts = 8;
   int64_t lost = 0;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -266,8 +261,7 @@ std::string fault_of_wrapper(int64_t first, int64_t failures) {
       engine.run_source("print('made')");
     } catch (const tenscript::Error& error) {
       disarm();
-      if (attempt > 0 || std::string(error.type()) != "MemoryError")
-        return "the wrapper throws: " + error.render();
+      if (attempt > 0 || std::string(error.type()) != "MemoryError") return "the wrapper throws: " + error.render();
     } catch (const std::bad_alloc&) {
       disarm();
       if (attempt > 0) return "the wrapper finds no memory the second time";
@@ -301,8 +295,7 @@ std::string fault_of_creation(int64_t first, int64_t failures, int64_t* asked) {
 }  // namespace
 
 std::string try_creation(int64_t first, int64_t failures, int64_t* asked) {
-  static const bool warm =
-      fault_of_creation(0, 0, nullptr).empty() && fault_of_wrapper(0, 0).empty();
+  static const bool warm = fault_of_creation(0, 0, nullptr).empty() && fault_of_wrapper(0, 0).empty();
   if (!warm) return "no engine is made even when nothing fails";
   const int64_t before = live_blocks();
   if (std::string fault = fault_of_creation(first, failures, asked); !fault.empty()) return fault;

@@ -59,8 +59,8 @@ ProcessResult train(int steps, const std::string& pause, const Setting& setting 
   ProcessOptions options;
   options.arguments = {TENSCRIPT_EXECUTABLE};
   options.arguments.insert(options.arguments.end(), setting.flags.begin(), setting.flags.end());
-  for (const std::string& word : {std::string("-c"), std::string(kTraining), std::to_string(steps), pause,
-                                 std::to_string(setting.wait_at)})
+  for (const std::string& word :
+       {std::string("-c"), std::string(kTraining), std::to_string(steps), pause, std::to_string(setting.wait_at)})
     options.arguments.push_back(word);
   options.environment = {{"NO_COLOR", "1"},
                          {"TENSCRIPT_CACHE_DIR", "off"},

@@ -1,7 +1,8 @@
 // A kernel compiler for tests that fails at its n-th kernel, every time, and is the real one otherwise. It
 // stands in for the LLVM module (TENSCRIPT_LLVM_MODULE); BROKEN_COMPILER_REAL names the real
 // module, BROKEN_COMPILER_AT the kernel (from 1; 0: none), BROKEN_COMPILER_HOW what is thrown:
-// fault, memory or other; build: it says that it is of another one, and nothing is compiled; BROKEN_COMPILER_SLOW the milliseconds that each kernel takes longer.
+// fault, memory or other; build: it says that it is of another one, and nothing is compiled; BROKEN_COMPILER_SLOW the
+// milliseconds that each kernel takes longer.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -36,8 +37,7 @@ class BrokenCompiler : public KernelCompiler {
  public:
   explicit BrokenCompiler(KernelCompiler* real) : real_(real) {}
 
-  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
-                                 std::span<const std::string> symbols,
+  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs, std::span<const std::string> symbols,
                                  CompileTimes* times) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(slow_));
     for (const KernelProgram* program : programs)
@@ -66,10 +66,9 @@ class BrokenCompiler : public KernelCompiler {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_compiler(
-    const char* version, std::string* error) {
-  void* handle =
-      dlopen(variable("BROKEN_COMPILER_REAL").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_compiler(const char* version,
+                                                                                     std::string* error) {
+  void* handle = dlopen(variable("BROKEN_COMPILER_REAL").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     *error = dlerror();
     return nullptr;

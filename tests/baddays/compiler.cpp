@@ -77,6 +77,7 @@ TEST_CASE("a compiler of another build is told once, and the interpreter goes on
   INFO(result.err);
   CHECK(result.exit_code == 0);
   CHECK(result.out == whole.out);
-  CHECK(contains_line(result.err, "warning: nothing is compiled; the interpreter goes on (libtenscript_llvm is of another build"));
+  CHECK(contains_line(result.err,
+                      "warning: nothing is compiled; the interpreter goes on (libtenscript_llvm is of another build"));
   CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
 }

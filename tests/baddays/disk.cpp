@@ -17,13 +17,10 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-ProcessResult run(const std::string& script, const std::string& folder,
-                  const std::string& limits = "true") {
+ProcessResult run(const std::string& script, const std::string& folder, const std::string& limits = "true") {
   ProcessOptions options;
-  options.arguments = {"/bin/sh", "-c", limits + " && exec " TENSCRIPT_EXECUTABLE " -c \"$0\"",
-                       script};
-  options.environment = {
-      {"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
+  options.arguments = {"/bin/sh", "-c", limits + " && exec " TENSCRIPT_EXECUTABLE " -c \"$0\"", script};
+  options.environment = {{"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
   options.folder = folder;
   return run_process(options);
 }
@@ -102,8 +99,8 @@ TEST_CASE("a command whose file cannot be written to the end says so and fails")
     options.folder = folder.path();
     return run_process(options);
   };
-  for (const char* arguments : {"--report /dev/full -c 'print(1)'", "--report=/dev/full --emit=ast -c 1",
-                                "test --junit /dev/full"}) {
+  for (const char* arguments :
+       {"--report /dev/full -c 'print(1)'", "--report=/dev/full --emit=ast -c 1", "test --junit /dev/full"}) {
     const ProcessResult result = command(arguments);
     INFO(arguments << "\n" << result.err);
     CHECK(result.exit_code == 1);

@@ -96,18 +96,14 @@ using namespace tsc::baddays;
 
 extern "C" {
 void* __wrap_malloc(size_t size) { return make(size); }
-void* __wrap_calloc(size_t count, size_t size) {
-  return refuses() ? nullptr : counted(__real_calloc(count, size));
-}
+void* __wrap_calloc(size_t count, size_t size) { return refuses() ? nullptr : counted(__real_calloc(count, size)); }
 void* __wrap_realloc(void* memory, size_t size) {
   if (refuses()) return nullptr;
   void* moved = __real_realloc(memory, size);
   if (memory == nullptr) counted(moved);
   return moved;
 }
-void* __wrap_aligned_alloc(size_t alignment, size_t size) {
-  return make_aligned(size, std::align_val_t(alignment));
-}
+void* __wrap_aligned_alloc(size_t alignment, size_t size) { return make_aligned(size, std::align_val_t(alignment)); }
 void __wrap_free(void* memory) { release(memory); }
 void* __wrap_mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {
   if (refuses()) return MAP_FAILED;
@@ -120,9 +116,7 @@ void* operator new[](size_t size) { return insist(make(size)); }
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return make(size); }
 void* operator new[](size_t size, const std::nothrow_t&) noexcept { return make(size); }
 void* operator new(size_t size, std::align_val_t unit) { return insist(make_aligned(size, unit)); }
-void* operator new[](size_t size, std::align_val_t unit) {
-  return insist(make_aligned(size, unit));
-}
+void* operator new[](size_t size, std::align_val_t unit) { return insist(make_aligned(size, unit)); }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete[](void* memory) noexcept { release(memory); }
 void operator delete(void* memory, size_t) noexcept { release(memory); }

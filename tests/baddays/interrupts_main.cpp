@@ -78,9 +78,7 @@ std::string interrupted_training(tenscript::Engine& engine, tsc::fuzz::Random& r
   try {
     engine.run_source("forever()");
   } catch (const tenscript::Error& error) {
-    problem = error.code() == TSC_INTERRUPTED && std::string(error.type()) == "KeyboardInterrupt"
-                  ? ""
-                  : error.render();
+    problem = error.code() == TSC_INTERRUPTED && std::string(error.type()) == "KeyboardInterrupt" ? "" : error.render();
   }
   sender.join();
   interrupted = nullptr;
@@ -90,7 +88,7 @@ std::string interrupted_training(tenscript::Engine& engine, tsc::fuzz::Random& r
 
 // `background`: the one that is interrupted compiles beside the program.
 int run(unsigned long long count, unsigned long long seed, bool background) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   tenscript::Options options;

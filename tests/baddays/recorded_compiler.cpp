@@ -47,19 +47,16 @@ Recordings& recordings() {
 
 class RecordedCompiler : public KernelCompiler {
  public:
-  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
-                                 std::span<const std::string> symbols, CompileTimes*) override {
+  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs, std::span<const std::string> symbols,
+                                 CompileTimes*) override {
     std::vector<CodeImage> images;
-    for (size_t i = 0; i < programs.size(); ++i)
-      images.push_back(recordings().of(*programs[i], symbols[i]));
+    for (size_t i = 0; i < programs.size(); ++i) images.push_back(recordings().of(*programs[i], symbols[i]));
     return images;
   }
   std::string emit(const KernelProgram& program, const std::string& stage) override {
     return recordings().real->emit(program, stage);
   }
-  std::string target_description() const override {
-    return recordings().real->target_description();
-  }
+  std::string target_description() const override { return recordings().real->target_description(); }
 };
 
 }  // namespace
@@ -69,20 +66,18 @@ extern "C" [[gnu::visibility("default")]] size_t tsc_recorded_kernels() {
   return recordings().images.size();
 }
 
-extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_compiler(
-    const char* version, std::string* error) {
+extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_compiler(const char* version,
+                                                                                     std::string* error) {
   {
     const Pause pause;
     std::lock_guard<std::mutex> lock(recordings().mutex);
     if (recordings().real == nullptr) {
-      void* handle =
-          dlopen(std::getenv("RECORDED_COMPILER_REAL"), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+      void* handle = dlopen(std::getenv("RECORDED_COMPILER_REAL"), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
       if (handle == nullptr) {
         *error = dlerror();
         return nullptr;
       }
-      auto create =
-          reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
+      auto create = reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
       recordings().real = create(version, error);
       if (recordings().real == nullptr) return nullptr;
     }

@@ -32,8 +32,7 @@ TEST_CASE("check --json prints one array") {
 // Every finding in the corpus is true: those of tests/scripts/errors are what these scripts are
 // about, the other three are a variable, an import and a statement that really do nothing.
 TEST_CASE("check raises no false alarm on the corpus") {
-  const ProcessResult result =
-      tenscript({"check", "--color=never", std::string(TSC_SOURCE_FOLDER) + "/tests/scripts"});
+  const ProcessResult result = tenscript({"check", "--color=never", std::string(TSC_SOURCE_FOLDER) + "/tests/scripts"});
   INFO(result.out);
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) {

@@ -110,8 +110,8 @@ TEST_CASE("stages of the source") {
 }
 
 TEST_CASE("the plain prompt, fed by a pipe") {
-  const ProcessResult result = tenscript(
-      {"repl"}, "x = 20\nx + 1\n_ * 2\nNone\nx;\ndef f():\n    return 'f'\n\nf()\n1/0\nx\n");
+  const ProcessResult result =
+      tenscript({"repl"}, "x = 20\nx + 1\n_ * 2\nNone\nx;\ndef f():\n    return 'f'\n\nf()\n1/0\nx\n");
   CHECK(result.out == "21\n42\n'f'\n20\n");
   CHECK(contains(result.err, "ZeroDivisionError"));
   CHECK(result.exit_code == 0);
@@ -129,20 +129,18 @@ TEST_CASE("starting is quick and small") {
   for (int i = 0; i < 10; ++i) best = std::min(best, tenscript({"-c", "pass"}).cpu_seconds);
   INFO(best);
   CHECK(best < 0.010);
-  const ProcessResult memory =
-      tenscript({"-c",
-                 "for line in open('/proc/self/status'):\n"
-                 "    if line.startswith('VmHWM'): print(line.split()[1])\n"});
+  const ProcessResult memory = tenscript({"-c",
+                                          "for line in open('/proc/self/status'):\n"
+                                          "    if line.startswith('VmHWM'): print(line.split()[1])\n"});
   CHECK(std::stol(memory.out) < 12000);
 }
 
 TEST_CASE("the sandbox denies, --allow-* gives back") {
   TemporaryFolder folder;
   const std::string data = folder.write("in/data.txt", "data");
-  const std::string script =
-      folder.write("a.tsc",
-                   "import sys\nf = open(sys.argv[1], sys.argv[2])\nprint(f.read() if f.mode == "
-                   "'r' else 'w')\n");
+  const std::string script = folder.write("a.tsc",
+                                          "import sys\nf = open(sys.argv[1], sys.argv[2])\nprint(f.read() if f.mode == "
+                                          "'r' else 'w')\n");
   CHECK(tenscript({script, data, "r"}).out == "data\n");
   const ProcessResult denied = tenscript({"--sandbox", script, data, "r"});
   CHECK(denied.exit_code == 1);
@@ -166,8 +164,7 @@ TEST_CASE("the sandbox denies, --allow-* gives back") {
 }
 
 TEST_CASE("limits end a program with exit code 3, whatever it catches") {
-  const std::string stubborn =
-      "while True:\n    try:\n        while True: pass\n    except BaseException: pass\n";
+  const std::string stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass\n";
   const ProcessResult late = tenscript({"--time-limit", "200ms", "-c", stubborn});
   CHECK(late.exit_code == 3);
   CHECK(contains(late.err, "LimitError: the script ran longer than its time limit of 200 ms"));
@@ -176,7 +173,7 @@ TEST_CASE("limits end a program with exit code 3, whatever it catches") {
   CHECK(fat.exit_code == 3);
   CHECK(contains(fat.err, "the memory limit of 67108864 bytes"));
   CHECK(tenscript({"--mem-limit=1G", "--time-limit=100", "-c", "print(1)"}).out == "1\n");
-  for (const char* wrong : {"--mem-limit=much", "--mem-limit=0", "--time-limit=0", "--time-limit=5x",
-                            "--time-limit=-1", "--time-limit="})
+  for (const char* wrong :
+       {"--mem-limit=much", "--mem-limit=0", "--time-limit=0", "--time-limit=5x", "--time-limit=-1", "--time-limit="})
     CHECK(tenscript({wrong, "-c", "pass"}).exit_code == 2);
 }

@@ -87,8 +87,7 @@ const char* const kExpected =
 
 ProcessResult run_on_stack(const std::string& script, int kibibytes) {
   ProcessOptions options;
-  options.arguments = {"/bin/sh", "-c",
-                       "ulimit -s " + std::to_string(kibibytes) + "; exec \"$0\" \"$1\"",
+  options.arguments = {"/bin/sh", "-c", "ulimit -s " + std::to_string(kibibytes) + "; exec \"$0\" \"$1\"",
                        TENSCRIPT_EXECUTABLE, script};
   options.environment = {{"TENSCRIPT_CACHE_DIR", "off"}};
   options.seconds = 600;  // a sanitizer on busy cores takes minutes

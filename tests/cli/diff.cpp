@@ -49,11 +49,9 @@ std::string applied(const std::string& before, const std::string& diff) {
 
 TEST_CASE("a diff shows hunks with three lines of context") {
   CHECK(unified_diff("a\n", "a\n", "x", "y").empty());
-  CHECK(unified_diff("a\nb\nc\n", "a\nB\nc\n", "x", "y") ==
-        "--- x\n+++ y\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+  CHECK(unified_diff("a\nb\nc\n", "a\nB\nc\n", "x", "y") == "--- x\n+++ y\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
   CHECK(unified_diff("", "a\n", "x", "y") == "--- x\n+++ y\n@@ -0,0 +1 @@\n+a\n");
-  CHECK(unified_diff("a", "a\n", "x", "y") ==
-        "--- x\n+++ y\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+  CHECK(unified_diff("a", "a\n", "x", "y") == "--- x\n+++ y\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
   const std::string ten = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
   CHECK(unified_diff(ten, "0\n" + ten + "11\n", "x", "y") ==
         "--- x\n+++ y\n@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -8,3 +9,4 @@\n 8\n 9\n 10\n+11\n");

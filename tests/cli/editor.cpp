@@ -39,8 +39,7 @@ Edited edit(const std::string& keys, History& history, EditKeys style = EditKeys
       const std::size_t begin = space == std::string::npos ? 0 : space + 1;
       std::vector<std::string> names;
       for (const char* name : {"apple", "apricot", "banana"})
-        if (std::string(name).rfind(text.substr(begin, cursor - begin), 0) == 0)
-          names.push_back(name);
+        if (std::string(name).rfind(text.substr(begin, cursor - begin), 0) == 0) names.push_back(name);
       return std::make_pair(begin, names);
     };
     Editor editor(terminal, history, questions, style);
@@ -173,7 +172,8 @@ TEST_CASE("vi: insert mode types, Escape leaves it, Enter runs from both") {
   CHECK(vi("abc.\r") == "abc.");
   CHECK(vi("abc.\033\r") == "abc.");
   CHECK(vi("ac.\033hhaB\033A!\033I<\033ix\033$r.\r") == "x<aBc..");
-  CHECK(vi("a\x7f" "b.\r") == "b.");
+  CHECK(vi("a\x7f"
+           "b.\r") == "b.");
   CHECK(vi("if:\033\rb\r\x7f.\r") == "if:\n    b\n.");
   CHECK(vi("é世b.\033hhs!\033\r") == "é!b.");
 }

@@ -97,14 +97,11 @@ TEST_CASE("the checker's findings and exceptions carry fixes where a name is nea
 }
 
 TEST_CASE("--error-format=short writes one line a fault") {
-  const auto lines = [](const std::string& text) {
-    return tenscript({"--error-format=short", "-"}, text).err;
-  };
+  const auto lines = [](const std::string& text) { return tenscript({"--error-format=short", "-"}, text).err; };
   CHECK(lines("x = = 1\nif y\n    pass\n") ==
         "<stdin>:1:4: error[E0302]: expected an expression after '='\n"
         "<stdin>:2:5: error[E0302]: expected ':'\n");
-  CHECK(lines("def f():\n    return 1 / 0\nf()\n") ==
-        "<stdin>:2:12: ZeroDivisionError: division by zero\n");
+  CHECK(lines("def f():\n    return 1 / 0\nf()\n") == "<stdin>:2:12: ZeroDivisionError: division by zero\n");
   // The place is the script's, not the library's.
   CHECK(lines("import json\n\njson.loads('{')\n").rfind("<stdin>:3:1: json.decoder.JSONDecodeError: ", 0) == 0);
   CHECK(lines("raise ValueError('two\\nlines')\n") == "<stdin>:1:1: ValueError: two lines\n");
@@ -128,8 +125,10 @@ TEST_CASE(".py files are imported when asked for, after .tsc files") {
   folder.write("main.tsc", "import helper, both, package\nprint(helper.name, both.name, package.name)\n");
   const ProcessResult refused = tenscript({"main.tsc"}, "", folder.path());
   CHECK(refused.exit_code == 1);
-  CHECK(contains(refused.err, "No module named 'helper'; there is './helper.py': the flag --import-py imports Python files") !=
-        contains(refused.err, "No module named 'helper'; there is 'helper.py': the flag --import-py imports Python files"));
+  CHECK(contains(refused.err,
+                 "No module named 'helper'; there is './helper.py': the flag --import-py imports Python files") !=
+        contains(refused.err,
+                 "No module named 'helper'; there is 'helper.py': the flag --import-py imports Python files"));
   CHECK(tenscript({"--import-py", "main.tsc"}, "", folder.path()).out == "python tsc part\n");
   CHECK(tenscript({"--import-py", "-m", "helper"}, "", folder.path()).exit_code == 0);
   CHECK(tenscript({"-m", "helper"}, "", folder.path()).exit_code == 2);
@@ -139,7 +138,8 @@ TEST_CASE("modules that are not here say why, and what to use") {
   const auto why = [](const std::string& code) { return tenscript({"-c", code}).err; };
   CHECK(contains(why("import pandas as pd"), "No module named 'pandas': use csv and torch.tensor"));
   CHECK(contains(why("import sched"), "use threading.Timer"));
-  CHECK(contains(why("from concurrent.futures import ProcessPoolExecutor"), "use concurrent.futures.ThreadPoolExecutor"));
+  CHECK(
+      contains(why("from concurrent.futures import ProcessPoolExecutor"), "use concurrent.futures.ThreadPoolExecutor"));
   CHECK(contains(why("import urllib.request"), "No module named 'urllib.request': there is no network module"));
   CHECK(contains(why("import importlib.metadata"), "No module named 'importlib.metadata': "));
   CHECK(contains(why("import sys\nsys._current_frames()"), "frames are not objects"));

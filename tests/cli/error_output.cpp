@@ -48,7 +48,8 @@ TEST_CASE("diagnostics as JSON: one object each, in the shape of the language se
 
 TEST_CASE("an exception as JSON: type, message, frames, cause") {
   const ProcessResult result = as_json(
-      "def f():\n    return 1 / 0\ntry:\n    f()\nexcept ZeroDivisionError as e:\n    raise ValueError('\"x\\n') from e");
+      "def f():\n    return 1 / 0\ntry:\n    f()\nexcept ZeroDivisionError as e:\n    raise ValueError('\"x\\n') from "
+      "e");
   CHECK(result.exit_code == 1);
   const std::vector<json> found = objects_of(result);
   REQUIRE(found.size() == 1);
@@ -75,7 +76,8 @@ TEST_CASE("other ends as JSON") {
   const json exit = objects_of(as_json("import sys\nsys.exit('why')")).at(0);
   CHECK(exit["kind"] == "exit");
   CHECK(exit["message"] == "why");
-  const json limit = objects_of(tenscript({"--error-format=json", "--time-limit=50ms", "-c", "while True: pass"})).at(0);
+  const json limit =
+      objects_of(tenscript({"--error-format=json", "--time-limit=50ms", "-c", "while True: pass"})).at(0);
   CHECK(limit["kind"] == "limit");
   CHECK(limit["exit_code"] == 3);
   CHECK(contains(tenscript({"--error-format=xml", "-c", "1"}).err, "--error-format needs FORMAT"));
@@ -158,7 +160,9 @@ TEST_CASE("scripts read standard input: lines, characters, all of it, input()") 
 TEST_CASE("--emit runs a script as a file") {
   TemporaryFolder folder;
   folder.write("helper.tsc", "name = 'found'\n");
-  folder.write("job/t.tsc", "import beside, torch\n@torch.compile\ndef f(x): return x + 1\nf(torch.ones(2))\nprint(__file__, beside.name)\n");
+  folder.write(
+      "job/t.tsc",
+      "import beside, torch\n@torch.compile\ndef f(x): return x + 1\nf(torch.ones(2))\nprint(__file__, beside.name)\n");
   folder.write("job/beside.tsc", "name = 'beside'\n");
   const ProcessResult result = tenscript({"--emit=region", "job/t.tsc"}, "", folder.path());
   CHECK(contains(result.err, "job/t.tsc beside"));
@@ -185,7 +189,8 @@ TEST_CASE("a file that hides a module of the library is named where something is
   const TemporaryFolder folder;
   folder.write("tools.tsc", "x = 1\n");
   folder.write("json.tsc", "def dumps(x):\n    return 'mine'\n");
-  const ProcessResult other = tenscript({folder.write("main.tsc", "import tools, json\nprint(json.dumps(1))\ntools.y\n")});
+  const ProcessResult other =
+      tenscript({folder.write("main.tsc", "import tools, json\nprint(json.dumps(1))\ntools.y\n")});
   CHECK(other.out == "mine\n");
   CHECK_FALSE(contains(other.err, "Rename"));
 }

@@ -79,7 +79,9 @@ for mode in "abcdcb":
 )");
   INFO(text);
   CHECK(has(text, R"(\nf \(.*model\.tsc:6\), 4 regions, captured in)"));
-  CHECK(has(text, R"(  recompile  .*model\.tsc:6  3 times, all captures there took [0-9.]+ ms\n    'mode'  \(3 times; last: 'c' -> 'd'\)\n)"));
+  CHECK(has(
+      text,
+      R"(  recompile  .*model\.tsc:6  3 times, all captures there took [0-9.]+ ms\n    'mode'  \(3 times; last: 'c' -> 'd'\)\n)"));
   CHECK(text.find("recompile  ") == text.rfind("recompile  "));
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("fmt replaces the file in one step and keeps its mode and links") {
   chmod(real.c_str(), 0750);
   REQUIRE(symlink("real.tsc", (folder.path() + "/link.tsc").c_str()) == 0);
   CHECK(tenscript({"fmt", folder.path() + "/link.tsc"}).exit_code == 0);
-  struct stat about {};
+  struct stat about{};
   REQUIRE(lstat((folder.path() + "/link.tsc").c_str(), &about) == 0);
   CHECK(S_ISLNK(about.st_mode));
   REQUIRE(stat(real.c_str(), &about) == 0);

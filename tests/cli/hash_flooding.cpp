@@ -6,7 +6,8 @@ using namespace tsc::test;
 namespace {
 
 // Prints for each family of keys whether filling and reading a dict took at most four times the time that keys of the
-// same type without any plan take: flooding would take a thousand times as long, and what shares the caches with the test twice.
+// same type without any plan take: flooding would take a thousand times as long, and what shares the caches with the
+// test twice.
 const char* const kProgram = R"(
 import random, time
 

@@ -34,8 +34,7 @@ struct Warmth {
     ProcessOptions options;
     options.arguments = std::move(arguments);
     options.arguments.insert(options.arguments.begin(), TENSCRIPT_EXECUTABLE);
-    options.environment = {
-        {"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", cache}};
+    options.environment = {{"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", cache}};
     for (auto& variable : environment) options.environment.push_back(std::move(variable));
     return run_process(options);
   }
@@ -79,15 +78,9 @@ TEST_CASE("the cache can be switched off and put elsewhere") {
   CHECK(warmth.tenscript({"cache", "path"}).out == warmth.cache + "\n");
   // Without a variable of its own: the place for caches, then the home.
   ProcessOptions options;
-  options.arguments = {"/usr/bin/env",
-                       "-u",
-                       "TENSCRIPT_CACHE_DIR",
-                       "-u",
-                       "XDG_CACHE_HOME",
-                       "HOME=/people/x",
-                       TENSCRIPT_EXECUTABLE,
-                       "cache",
-                       "path"};
+  options.arguments = {
+      "/usr/bin/env", "-u",  "TENSCRIPT_CACHE_DIR", "-u", "XDG_CACHE_HOME", "HOME=/people/x", TENSCRIPT_EXECUTABLE,
+      "cache",        "path"};
   CHECK(run_process(options).out == "/people/x/.cache/tenscript\n");
   options.arguments.insert(options.arguments.begin() + 5, "XDG_CACHE_HOME=/var/y");
   CHECK(run_process(options).out == "/var/y/tenscript\n");
@@ -103,8 +96,7 @@ TEST_CASE("cache lists, verifies and clears") {
   CHECK(contains(list.out, "1 kernel, 1 plan, "));
   CHECK(contains(warmth.tenscript({"cache", "list", "--json"}).out, "\"state\": \"usable\""));
   CHECK(contains(warmth.tenscript({"info"}).out, warmth.cache));
-  CHECK(contains(warmth.tenscript({"cache", "verify"}, {{"TENSCRIPT_CACHE_SIZE", "1M"}}).out,
-                 "of 1048576 bytes"));
+  CHECK(contains(warmth.tenscript({"cache", "verify"}, {{"TENSCRIPT_CACHE_SIZE", "1M"}}).out, "of 1048576 bytes"));
   CHECK(warmth.tenscript({"cache", "verify"}).exit_code == 0);
   std::ofstream(warmth.entries().at(0), std::ios::app) << "x";
   const ProcessResult damaged = warmth.tenscript({"cache", "verify"});
@@ -139,16 +131,15 @@ TEST_CASE("a damaged entry is skipped with a reason and written anew") {
 TEST_CASE("a folder that is refused or unwritable warns once and costs nothing else") {
   Warmth warmth;
   const ProcessResult cold = warmth.run();
-  const std::string two = std::string(kScript) +
-                          "@torch.compile\ndef g(x):\n    return x.sin().sum()\ng(torch.ones(5))\n";
+  const std::string two =
+      std::string(kScript) + "@torch.compile\ndef g(x):\n    return x.sin().sum()\ng(torch.ones(5))\n";
   chmod(warmth.cache.c_str(), 0777);
   ProcessResult result = warmth.tenscript({"-c", two});
   CHECK(result.exit_code == 0);
   CHECK(result.out == cold.out);
-  CHECK(result.err ==
-        "warning: other users may write to the folder '" + warmth.cache +
-            "' (chmod go-w would change that); what is compiled is not kept on disk\n"
-            "1 0 0 1\n");
+  CHECK(result.err == "warning: other users may write to the folder '" + warmth.cache +
+                          "' (chmod go-w would change that); what is compiled is not kept on disk\n"
+                          "1 0 0 1\n");
   chmod(warmth.cache.c_str(), 0700);
   // A disk that is full.
 #ifdef __SANITIZE_THREAD__
@@ -158,8 +149,7 @@ TEST_CASE("a folder that is refused or unwritable warns once and costs nothing e
 #endif
   ProcessOptions options;
   options.arguments = {"/bin/sh", "-c", full, "sh", TENSCRIPT_EXECUTABLE, "-c", two};
-  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"},
-                         {"TENSCRIPT_CACHE_DIR", warmth.folder.path() + "/full"}};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", warmth.folder.path() + "/full"}};
   result = run_process(options);
   CHECK(result.exit_code == 0);
   CHECK(result.out == cold.out);
@@ -187,20 +177,16 @@ TEST_CASE("artifacts carry kernels to another machine") {
   const std::string file = warmth.folder.path() + "/kernels.artifacts";
   const std::string script = kScript;
   const ProcessResult saved = warmth.tenscript(
-      {"--no-cache", "-c",
-       script + "print(torch.compiler.save_cache_artifacts(" + "'" + file + "')[1])\n"});
+      {"--no-cache", "-c", script + "print(torch.compiler.save_cache_artifacts(" + "'" + file + "')[1])\n"});
   CHECK(contains(saved.out, "CacheInfo(kernels=1, plans=1, skipped=0)"));
-  const std::string load =
-      "import torch\nprint(torch.compiler.load_cache_artifacts('" + file + "'))\n";
+  const std::string load = "import torch\nprint(torch.compiler.load_cache_artifacts('" + file + "'))\n";
   // Without a disk they stay in memory; with one they are kept.
   const ProcessResult loaded = warmth.tenscript({"--no-cache", "-c", load + script});
   CHECK(contains(loaded.out, "CacheInfo(kernels=1, plans=1, skipped=0)"));
   CHECK(loaded.err == "1 1 1 0\n");
   CHECK(warmth.tenscript({"-c", load}).exit_code == 0);
   CHECK(warmth.run().err == "1 1 1 0\n");
-  CHECK(contains(
-      warmth.tenscript({"-c", "import torch\nprint(torch.compiler.save_cache_artifacts())"}).out,
-      "None"));
+  CHECK(contains(warmth.tenscript({"-c", "import torch\nprint(torch.compiler.save_cache_artifacts())"}).out, "None"));
   // Damaged: the entry is not used, and the log says why.
   std::string bytes = read_file(file);
   for (const size_t at : {size_t{0}, size_t{9}, size_t{17}, bytes.size() / 2, bytes.size() - 1}) {
@@ -218,8 +204,8 @@ TEST_CASE("artifacts carry kernels to another machine") {
 
 TEST_CASE("a sandboxed script cannot bring machine code of its own") {
   Warmth warmth;
-  const ProcessResult refused = warmth.tenscript(
-      {"--sandbox", "-c", "import torch\ntorch.compiler.load_cache_artifacts(b'')"});
+  const ProcessResult refused =
+      warmth.tenscript({"--sandbox", "-c", "import torch\ntorch.compiler.load_cache_artifacts(b'')"});
   CHECK(refused.exit_code == 1);
   CHECK(contains(refused.err, "PermissionError"));
   // Nor through a folder that it may write.
@@ -242,8 +228,9 @@ TEST_CASE("no compiler module is taken from the working folder or from around it
   }
   const fs::path program = TENSCRIPT_EXECUTABLE;
   ProcessOptions options;
-  options.arguments = {"/usr/bin/env", "PATH=" + program.parent_path().string(), program.filename().string(),
-                       "--no-background", "-c", kScript};
+  options.arguments = {
+      "/usr/bin/env", "PATH=" + program.parent_path().string(), program.filename().string(), "--no-background", "-c",
+      kScript};
   options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
   options.folder = folder.path() + "/inner";
   const ProcessResult result = run_process(options);

@@ -13,9 +13,7 @@ Invocation good(const std::vector<std::string>& words) {
   REQUIRE(parsed.problem.empty());
   return parsed.invocation;
 }
-std::string problem(const std::vector<std::string>& words) {
-  return parse_command_line(words).problem;
-}
+std::string problem(const std::vector<std::string>& words) { return parse_command_line(words).problem; }
 }  // namespace
 
 TEST_CASE("a file with arguments; what follows it is the script's") {

@@ -1,4 +1,5 @@
-// The end of a program that has threads, functions for the end, handlers of signals: what comes in which order, and the exit code.
+// The end of a program that has threads, functions for the end, handlers of signals: what comes in which order, and the
+// exit code.
 #include "run_tenscript.h"
 
 using namespace tsc::test;
@@ -36,12 +37,13 @@ TEST_CASE("threads end, then what atexit has, the last registered first") {
 
 // As CPython's own report: lines that a message has of its own stand without a margin.
 TEST_CASE("an exception group that nobody catches is shown in boxes") {
-  const auto ended = tenscript({"-c", "group = ExceptionGroup('inner', [KeyError('k')])\n"
-                                      "group.add_note('note\\nof two lines')\n"
-                                      "try:\n"
-                                      "    raise ExceptionGroup('two\\nlines', [ValueError(1), group])\n"
-                                      "except* ValueError:\n"
-                                      "    raise OSError('new')"});
+  const auto ended = tenscript({"-c",
+                                "group = ExceptionGroup('inner', [KeyError('k')])\n"
+                                "group.add_note('note\\nof two lines')\n"
+                                "try:\n"
+                                "    raise ExceptionGroup('two\\nlines', [ValueError(1), group])\n"
+                                "except* ValueError:\n"
+                                "    raise OSError('new')"});
   CHECK(ended.exit_code == 1);
   CHECK(ended.err ==
         "  | ExceptionGroup:  (2 sub-exceptions)\n"
@@ -75,14 +77,15 @@ TEST_CASE("an exception group that nobody catches is shown in boxes") {
 }
 
 TEST_CASE("what fails at the end is told and changes no exit code") {
-  const auto ended = tenscript({"-c", "import atexit, threading\n"
-                                      "atexit.register(print, 'later')\n"
-                                      "def fail(): 1 // 0\n"
-                                      "atexit.register(fail)\n"
-                                      "thread = threading.Thread(target=fail, name='worker')\n"
-                                      "thread.start()\n"
-                                      "thread.join()\n"
-                                      "print('main')"});
+  const auto ended = tenscript({"-c",
+                                "import atexit, threading\n"
+                                "atexit.register(print, 'later')\n"
+                                "def fail(): 1 // 0\n"
+                                "atexit.register(fail)\n"
+                                "thread = threading.Thread(target=fail, name='worker')\n"
+                                "thread.start()\n"
+                                "thread.join()\n"
+                                "print('main')"});
   CHECK(ended.out == "main\nlater\n");
   CHECK(contains(ended.err, "Exception in thread worker:\nTraceback (most recent call last):\n"));
   CHECK(contains(ended.err, "in fail\n"));
@@ -92,35 +95,38 @@ TEST_CASE("what fails at the end is told and changes no exit code") {
 }
 
 TEST_CASE("pools end with the program, after the calls that were submitted") {
-  const auto ended = tenscript({"-c", "from concurrent.futures import ThreadPoolExecutor\n"
-                                      "import threading\n"
-                                      "pool, gate = ThreadPoolExecutor(1), threading.Event()\n"
-                                      "pool.submit(gate.wait)\n"
-                                      "for n in range(4): pool.submit(print, n)\n"
-                                      "print('main')\ngate.set()"});
+  const auto ended = tenscript({"-c",
+                                "from concurrent.futures import ThreadPoolExecutor\n"
+                                "import threading\n"
+                                "pool, gate = ThreadPoolExecutor(1), threading.Event()\n"
+                                "pool.submit(gate.wait)\n"
+                                "for n in range(4): pool.submit(print, n)\n"
+                                "print('main')\ngate.set()"});
   CHECK(ended.out == "main\n0\n1\n2\n3\n");
   CHECK(ended.exit_code == 0);
 }
 
 TEST_CASE("a limit at the end of a program ends it, and what is left is not called") {
-  const auto ended = tenscript({"--time-limit=0.2s", "-c", "import atexit\n"
-                                                           "def forever():\n"
-                                                           "    print('begun')\n"
-                                                           "    while True: pass\n"
-                                                           "atexit.register(print, 'never')\n"
-                                                           "atexit.register(forever)\n"});
+  const auto ended = tenscript({"--time-limit=0.2s", "-c",
+                                "import atexit\n"
+                                "def forever():\n"
+                                "    print('begun')\n"
+                                "    while True: pass\n"
+                                "atexit.register(print, 'never')\n"
+                                "atexit.register(forever)\n"});
   CHECK(ended.out == "begun\n");
   CHECK(contains(ended.err, "LimitError: the script ran longer than its time limit"));
   CHECK(ended.exit_code == 3);
 }
 
 TEST_CASE("a limit ends all threads of a program") {
-  const auto ended = tenscript({"--time-limit=0.2s", "-c", "import threading\n"
-                                                           "def work():\n"
-                                                           "    while True: pass\n"
-                                                           "threads = [threading.Thread(target=work) for _ in range(3)]\n"
-                                                           "for thread in threads: thread.start()\n"
-                                                           "for thread in threads: thread.join()"});
+  const auto ended = tenscript({"--time-limit=0.2s", "-c",
+                                "import threading\n"
+                                "def work():\n"
+                                "    while True: pass\n"
+                                "threads = [threading.Thread(target=work) for _ in range(3)]\n"
+                                "for thread in threads: thread.start()\n"
+                                "for thread in threads: thread.join()"});
   CHECK(contains(ended.err, "LimitError"));
   CHECK(ended.exit_code == 3);
 }
@@ -137,8 +143,9 @@ TEST_CASE("Ctrl-C is for the main thread, also while it waits for another one at
       "    print('work is done')\n"
       "threading.Thread(target=work).start()\n"
       "threading.Thread(target=interrupt).start()\n";
-  const auto caught = tenscript({"-c", std::string(interrupts) + "try:\n    threading.Event().wait()\n"
-                                                                 "except KeyboardInterrupt:\n    print('interrupted')"});
+  const auto caught =
+      tenscript({"-c", std::string(interrupts) + "try:\n    threading.Event().wait()\n"
+                                                 "except KeyboardInterrupt:\n    print('interrupted')"});
   CHECK(caught.out == "interrupted\nwork is done\n");
   CHECK(caught.exit_code == 0);
   const auto at_end = tenscript({"-c", interrupts});
@@ -148,20 +155,23 @@ TEST_CASE("Ctrl-C is for the main thread, also while it waits for another one at
 }
 
 TEST_CASE("a signal without a handler ends the process, one with a handler does what that does") {
-  const auto handled = tenscript({"-c", "import signal, sys\n"
-                                        "signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(7))\n"
-                                        "signal.raise_signal(signal.SIGTERM)\n"
-                                        "while True: pass"});
+  const auto handled = tenscript({"-c",
+                                  "import signal, sys\n"
+                                  "signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(7))\n"
+                                  "signal.raise_signal(signal.SIGTERM)\n"
+                                  "while True: pass"});
   CHECK(handled.exit_code == 7);
   const auto ended = tenscript({"-c", "import signal\nsignal.raise_signal(signal.SIGTERM)\nwhile True: pass"});
   CHECK(ended.exit_code != 0);
 }
 
 TEST_CASE("the sandbox starts no programs and no threads unless it is told to") {
-  const char* program = "import subprocess\nprint(subprocess.run(['echo', 'here'], stdout=-1, env={'PATH': '/bin:/usr/bin'}).stdout)";
+  const char* program =
+      "import subprocess\nprint(subprocess.run(['echo', 'here'], stdout=-1, env={'PATH': '/bin:/usr/bin'}).stdout)";
   CHECK(contains(tenscript({"--sandbox", "-c", program}).err, "--allow-run"));
   CHECK(tenscript({"--allow-run", "-c", program}).out == "b'here\\n'\n");
-  const char* threads = "import threading\nthread = threading.Thread(target=print, args=['ran'])\nthread.start()\nthread.join()";
+  const char* threads =
+      "import threading\nthread = threading.Thread(target=print, args=['ran'])\nthread.start()\nthread.join()";
   CHECK(contains(tenscript({"--sandbox", "-c", threads}).err, "--allow-threads"));
   CHECK(tenscript({"--allow-threads", "-c", threads}).out == "ran\n");
 }

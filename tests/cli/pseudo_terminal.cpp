@@ -16,20 +16,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 int milliseconds_until(Clock::time_point deadline) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return left > 0 ? static_cast<int>(left) : 0;
 }
 
 Clock::time_point after(double seconds) {
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 }  // namespace
 
-Pty::Pty(const std::vector<std::string>& arguments,
-         const std::vector<std::pair<std::string, std::string>>& environment, int columns,
-         int rows) {
+Pty::Pty(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& environment,
+         int columns, int rows) {
   winsize size{};
   size.ws_col = static_cast<unsigned short>(columns);
   size.ws_row = static_cast<unsigned short>(rows);

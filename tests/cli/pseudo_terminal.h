@@ -9,9 +9,8 @@ namespace tsc::test {
 
 class Pty {
  public:
-  Pty(const std::vector<std::string>& arguments,
-      const std::vector<std::pair<std::string, std::string>>& environment, int columns = 80,
-      int rows = 24);
+  Pty(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& environment,
+      int columns = 80, int rows = 24);
   ~Pty();
 
   void type(const std::string& keys);

@@ -9,8 +9,7 @@ namespace {
 struct Prompt {
   TemporaryFolder folder;
   Pty pty;
-  explicit Prompt(std::vector<std::pair<std::string, std::string>> environment = {{"NO_COLOR",
-                                                                                   "1"}},
+  explicit Prompt(std::vector<std::pair<std::string, std::string>> environment = {{"NO_COLOR", "1"}},
                   const std::string& terminal = "xterm")
       : pty({TENSCRIPT_EXECUTABLE}, with(std::move(environment), terminal, folder.path())) {
     REQUIRE(pty.expect(">>> "));
@@ -90,8 +89,7 @@ TEST_CASE("a large tensor has a line about it") {
 TEST_CASE("prompts of a pasted session go, its answers too") {
   CHECK(piped(">>> x = 1\n>>> def f():\n...     return x\n...\n>>> f()\n") == "1\n");
   Prompt prompt;
-  prompt.pty.type(
-      "\033[200~>>> def f():\n...     return 'pas' + 'ted'\n...\n>>> f()\nanswer\033[201~\r");
+  prompt.pty.type("\033[200~>>> def f():\n...     return 'pas' + 'ted'\n...\n>>> f()\nanswer\033[201~\r");
   CHECK(prompt.pty.expect("\n'pasted'\r\n"));
 }
 

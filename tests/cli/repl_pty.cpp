@@ -66,8 +66,7 @@ TEST_CASE("Ctrl-C stops the running statement within 50 ms and keeps the session
   const auto start = std::chrono::steady_clock::now();
   prompt.pty.type("\x03");
   CHECK(prompt.pty.expect("KeyboardInterrupt"));
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(seconds < 1);  // the budget is 0.05; the bound leaves room for a busy machine
   CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("'alive'\r");
@@ -102,7 +101,8 @@ TEST_CASE("Ctrl-C at the prompt without an editor gives the line up") {
 
 TEST_CASE("a session that is pasted shows what each entry gives") {
   Prompt prompt;
-  prompt.pty.type("\033[200~>>> 20 + 1\n21\n>>> for i in [7]:\n...     i * 11\n...\n>>> 'la' + 'st'\n'last'\033[201~\r");
+  prompt.pty.type(
+      "\033[200~>>> 20 + 1\n21\n>>> for i in [7]:\n...     i * 11\n...\n>>> 'la' + 'st'\n'last'\033[201~\r");
   CHECK(prompt.pty.expect("\n21\r\n"));
   CHECK(prompt.pty.expect("'last'\r\n"));
   prompt.pty.type("\033[200~>>> 1 / 0\n>>> 'not' + 'reached'\n\033[201~\r");
@@ -158,8 +158,7 @@ TEST_CASE("a paste of 441,033 characters takes a second at most") {
   const auto start = std::chrono::steady_clock::now();
   prompt.pty.type("\033[200~" + text + "\033[201~\rlen(s) > 440000\r");
   CHECK(prompt.pty.expect("\nTrue\r\n", 60));
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(seconds < 10);  // the budget is 1 on an idle machine
 }
 
@@ -176,8 +175,7 @@ TEST_CASE("vi's keys are asked for by a flag, a variable or ~/.inputrc") {
                       std::vector<std::pair<std::string, std::string>> environment) {
     TemporaryFolder folder;
     arguments.insert(arguments.begin(), TENSCRIPT_EXECUTABLE);
-    environment.insert(environment.end(),
-                       {{"TERM", "xterm"}, {"XDG_STATE_HOME", folder.path()}, {"NO_COLOR", "1"}});
+    environment.insert(environment.end(), {{"TERM", "xterm"}, {"XDG_STATE_HOME", folder.path()}, {"NO_COLOR", "1"}});
     Pty pty(arguments, environment);
     REQUIRE(pty.expect(">>> "));
     // vi makes `10 + 13` of it; with emacs's keys Escape and a letter are Alt and the letter.

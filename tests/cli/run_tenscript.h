@@ -13,8 +13,7 @@ inline ProcessResult tenscript(std::vector<std::string> arguments, const std::st
   ProcessOptions options;
   options.arguments = std::move(arguments);
   options.arguments.insert(options.arguments.begin(), TENSCRIPT_EXECUTABLE);
-  options.environment = {
-      {"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
+  options.environment = {{"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
   options.input = input;
   options.folder = folder;
   return run_process(options);

@@ -32,8 +32,7 @@ TEST_CASE("without the flag the bytecode knows nothing of shapes") {
   TemporaryFolder folder;
   folder.write("a.tsc", kScript);
   const std::string off = tenscript({"--emit=bytecode", "a.tsc"}, "", folder.path()).out;
-  const std::string on =
-      tenscript({"--check-shapes", "--emit=bytecode", "a.tsc"}, "", folder.path()).out;
+  const std::string on = tenscript({"--check-shapes", "--emit=bytecode", "a.tsc"}, "", folder.path()).out;
   CHECK(off.find("__check") == std::string::npos);
   CHECK(contains(on, "__check_arguments__"));
   const std::string ask = "import builtins\nprint(hasattr(builtins, '__check_arguments__'))";
@@ -50,8 +49,8 @@ TEST_CASE("an annotation that cannot be read is reported once and checked never"
   const ProcessResult result = tenscript({"--check-shapes", "main.tsc"}, "", folder.path());
   CHECK(result.exit_code == 0);
   CHECK(result.out == "1 2\n");
-  for (const char* fault : {"main.tsc:3:17: warning[E0709]: 'f31' is no dtype",
-                            "part.tsc:1:18: warning[E0709]: 'n,' is no dimension"}) {
+  for (const char* fault :
+       {"main.tsc:3:17: warning[E0709]: 'f31' is no dtype", "part.tsc:1:18: warning[E0709]: 'n,' is no dimension"}) {
     CHECK(contains(result.err, fault));
     CHECK(result.err.find(fault) == result.err.rfind(fault));
   }
@@ -63,9 +62,9 @@ TEST_CASE("an annotation that cannot be read is reported once and checked never"
 
 TEST_CASE("what the machine's functions are given by hand does no harm") {
   for (const char* call :
-       {"__check_arguments__()", "__check_arguments__(1)", "__check_arguments__((1, 2))",
-        "__check_arguments__(('x',))", "__check_arguments__(('x', 'Tensor[\"b//\"]'), 3)",
-        "__check_result__(('x', 'Tensor'), 3, 4)", "__check_result__(('return', 'Tensor'), ((),), 4)",
+       {"__check_arguments__()", "__check_arguments__(1)", "__check_arguments__((1, 2))", "__check_arguments__(('x',))",
+        "__check_arguments__(('x', 'Tensor[\"b//\"]'), 3)", "__check_result__(('x', 'Tensor'), 3, 4)",
+        "__check_result__(('return', 'Tensor'), ((),), 4)",
         "__check_result__(('x', 'Tensor', 'return', 'Tensor[\"b//0\"]'), ((0, ((),), 'a'), 3), 4)",
         "__check_arguments__(('x', 'list[()]', 'y', 'Tensor[\"' + '(' * 5000 + '\"]'), 3, 4)"}) {
     INFO(call);

@@ -18,26 +18,21 @@ ProcessResult shell(const std::string& command) {
   return run_process(options);
 }
 
-bool has_program(const std::string& name) {
-  return shell("command -v " + name + " > /dev/null").exit_code == 0;
-}
+bool has_program(const std::string& name) { return shell("command -v " + name + " > /dev/null").exit_code == 0; }
 
 }  // namespace
 
 TEST_CASE("a pipe that nobody reads ends the process silently with 141") {
-  const ProcessResult result =
-      shell("$T -c 'while True: print(1)' | head -1; echo ${PIPESTATUS[0]}");
+  const ProcessResult result = shell("$T -c 'while True: print(1)' | head -1; echo ${PIPESTATUS[0]}");
   CHECK(result.out == "1\n141\n");
   CHECK(result.err.empty());
   // Also where the parent ignores the signal, as some test runners do.
-  CHECK(shell("trap '' PIPE; $T -c 'while True: print(1)' | head -1; echo ${PIPESTATUS[0]}").out ==
-        "1\n141\n");
+  CHECK(shell("trap '' PIPE; $T -c 'while True: print(1)' | head -1; echo ${PIPESTATUS[0]}").out == "1\n141\n");
 }
 
 TEST_CASE("termination is 143, interruption 130") {
   CHECK(shell("$T -c 'while True: pass' & sleep 0.3; kill -TERM $!; wait $!").exit_code == 143);
-  CHECK(shell("set -m; $T -c 'while True: pass' 2> /dev/null & sleep 0.5; kill -INT $!; wait $!")
-            .exit_code == 130);
+  CHECK(shell("set -m; $T -c 'while True: pass' 2> /dev/null & sleep 0.5; kill -INT $!; wait $!").exit_code == 130);
 }
 
 TEST_CASE("what a script prints does not mix with a report about it") {
@@ -62,8 +57,8 @@ TEST_CASE("every flag has a variable, but those that say what to run") {
     if (name == "version" || name == "help" || name == "env") continue;
     ++flags;
     for (char& c : name) c = c == '-' ? '_' : static_cast<char>(toupper(c));
-    const bool listed = variables.find("_" + name) != std::string::npos ||
-                        variables.find("_" + name + "S") != std::string::npos;
+    const bool listed =
+        variables.find("_" + name) != std::string::npos || variables.find("_" + name + "S") != std::string::npos;
     INFO(name);
     CHECK(listed);
   }

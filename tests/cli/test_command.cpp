@@ -62,8 +62,7 @@ TEST_CASE("setup and teardown run around each test, a failed teardown is a failu
   folder.write("test_b.tsc", "def teardown(): raise ValueError('late')\ndef test_1(): pass\n");
   folder.write("test_c.tsc", "def setup_module(): raise ValueError('early')\ndef test_1(): pass\n");
   folder.write("test_d.tsc", "import no_such_module\ndef test_1(): pass\n");
-  folder.write("test_e.tsc",
-               "class SkipTest(Exception): pass\ndef test_1(): raise SkipTest('why')\n");
+  folder.write("test_e.tsc", "class SkipTest(Exception): pass\ndef test_1(): raise SkipTest('why')\n");
   const ProcessResult result = tenscript({"test", "-j2"}, "", folder.path());
   CHECK(result.exit_code == 1);
   CHECK(contains(result.out, "test_a.tsc: 1 passed, 1 failed"));
@@ -76,9 +75,7 @@ TEST_CASE("setup and teardown run around each test, a failed teardown is a failu
 
 TEST_CASE("test -k selects, --json and --junit report") {
   TemporaryFolder folder;
-  folder.write(
-      "test_a.tsc",
-      "def test_fast(): pass\ndef test_slow(): pass\ndef test_bad(): assert 1 == 2, '<&>'\n");
+  folder.write("test_a.tsc", "def test_fast(): pass\ndef test_slow(): pass\ndef test_bad(): assert 1 == 2, '<&>'\n");
   const auto out = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "test");
     return tenscript(words, "", folder.path()).out;

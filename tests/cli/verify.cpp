@@ -44,8 +44,9 @@ print(wrong(x)[1], wrong(x)[1], wrong(x)[1])
 )"});
   CHECK(result.exit_code == 0);
   CHECK(contains(result.out, "{'loss': tensor([-1., -1.])} {'loss': tensor([0., 0.])} {'loss': tensor([0., 0.])}"));
-  CHECK(contains(result.err, "f (<string>:4): compiled and interpreted differ: the result[1]['loss'] has other bits; culprit: "
-                             "the backend that torch.compile was given"));
+  CHECK(contains(result.err,
+                 "f (<string>:4): compiled and interpreted differ: the result[1]['loss'] has other bits; culprit: "
+                 "the backend that torch.compile was given"));
 }
 
 TEST_CASE("--verify takes a share in percent") {

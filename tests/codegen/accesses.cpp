@@ -7,14 +7,13 @@ using namespace tsc::jit;
 
 namespace {
 
-const std::vector<int64_t> kTails = {0,  1,  2,  3,  7,  8,  9,   15,  16,
-                                     17, 31, 33, 63, 64, 65, 127, 1000};
+const std::vector<int64_t> kTails = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 1000};
 
 // (x * a + b) > c ? x : a over operands of different access.
 KernelProgram mixed(Access x_access, Access out_access) {
   ProgramBuilder b;
-  uint32_t x = b.input(DType::F32, x_access), a = b.input(DType::F32),
-           c = b.input(DType::F32, Access::Broadcast), out = b.output(DType::F32, out_access);
+  uint32_t x = b.input(DType::F32, x_access), a = b.input(DType::F32), c = b.input(DType::F32, Access::Broadcast),
+           out = b.output(DType::F32, out_access);
   b.row();
   NestValue cv = b.load(c);
   NestValue two = b.constant(2);
@@ -33,8 +32,7 @@ TEST_CASE("tails of every length") {
 }
 
 TEST_CASE("large rows") {
-  check_program(mixed(Access::Contiguous, Access::Contiguous),
-                sizes({65535, 65536, 65537, 200000}, {1}));
+  check_program(mixed(Access::Contiguous, Access::Contiguous), sizes({65535, 65536, 65537, 200000}, {1}));
 }
 
 TEST_CASE("strided operands, forwards and backwards") {

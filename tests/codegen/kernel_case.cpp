@@ -62,8 +62,7 @@ void ProgramBuilder::store(uint32_t slot, NestValue value) {
 }
 NestValue ProgramBuilder::constant(double number, DType dtype) {
   NestInstruction& in = push(NestCode::Constant, dtype, true);
-  in.number =
-      is_floating(dtype) ? Scalar::of_float(number) : Scalar::of_int(static_cast<int64_t>(number));
+  in.number = is_floating(dtype) ? Scalar::of_float(number) : Scalar::of_int(static_cast<int64_t>(number));
   return in.result;
 }
 NestValue ProgramBuilder::parameter(uint32_t slot) {
@@ -131,8 +130,7 @@ std::vector<CompilerUnderTest>& compilers() {
   return all;
 }
 
-Ref<CompiledKernel> make_kernel(KernelCompiler& compiler, const KernelProgram& program,
-                                CompileTimes* times) {
+Ref<CompiledKernel> make_kernel(KernelCompiler& compiler, const KernelProgram& program, CompileTimes* times) {
   const KernelProgram* pointer = &program;
   const std::string symbol = "kernel";
   return load_image(compiler.compile({&pointer, 1}, {&symbol, 1}, times)[0], symbol);
@@ -146,9 +144,8 @@ using Random = std::mt19937_64;
 
 double awkward_number(Random& random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static const double special[] = {0.0,   -0.0,   1,    -1,    kInfinity, -kInfinity, NAN, 0.5,
-                                   1e-40, -1e-40, 1e38, -3e38, 2.5,       -1.5,       3e9, -3e9,
-                                   1e19,  -1e19,  1e-8, 255,   1e300,     0x1.8p22};
+  static const double special[] = {0.0,   -0.0, 1,    -1,  kInfinity, -kInfinity, NAN,   0.5,  1e-40, -1e-40, 1e38,
+                                   -3e38, 2.5,  -1.5, 3e9, -3e9,      1e19,       -1e19, 1e-8, 255,   1e300,  0x1.8p22};
   if (random() % 4 == 0) return special[random() % std::size(special)];
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53 * 2 - 1;
   constexpr double kScales[] = {1, 4, 40, 1000};
@@ -156,8 +153,7 @@ double awkward_number(Random& random) {
 }
 
 int64_t awkward_integer(Random& random) {
-  static const int64_t special[] = {0,  1,  -1,  2,         7,         31,        32,
-                                    63, 64, 255, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX};
+  static const int64_t special[] = {0, 1, -1, 2, 7, 31, 32, 63, 64, 255, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX};
   if (random() % 3 == 0) return special[random() % std::size(special)];
   if (random() % 2) return static_cast<int64_t>(random() % 41) - 20;
   return static_cast<int64_t>(random());
@@ -169,17 +165,13 @@ void fill(std::vector<std::byte>& memory, DType dtype, Random& random) {
     std::byte* place = memory.data() + at;
     auto put = [&](auto value) { std::memcpy(place, &value, sizeof value); };
     visit_dtype(dtype, [&]<class S>() {
-      if constexpr (std::is_same_v<S, bool>)
-        put(static_cast<uint8_t>(random() % 2));
-      else if constexpr (std::is_integral_v<S>)
-        put(static_cast<S>(awkward_integer(random)));
+      if constexpr (std::is_same_v<S, bool>) put(static_cast<uint8_t>(random() % 2));
+      else if constexpr (std::is_integral_v<S>) put(static_cast<S>(awkward_integer(random)));
       else if constexpr (std::is_same_v<S, Float16>)  // half of the time any of its numbers
         put(random() % 2 ? Float16{static_cast<uint16_t>(random())}
                          : float_to_f16(static_cast<float>(awkward_number(random))));
-      else if constexpr (std::is_same_v<S, BFloat16>)
-        put(float_to_bf16(static_cast<float>(awkward_number(random))));
-      else if constexpr (!kIsComplex<S>)
-        put(static_cast<S>(awkward_number(random)));
+      else if constexpr (std::is_same_v<S, BFloat16>) put(float_to_bf16(static_cast<float>(awkward_number(random))));
+      else if constexpr (!kIsComplex<S>) put(static_cast<S>(awkward_number(random)));
     });
   }
 }
@@ -214,10 +206,8 @@ void lay_out(const KernelProgram& program, const Layout& layout, Memory& memory)
                            : operand.access == Access::Broadcast ? 0
                                                                  : layout.col_stride;
     const int64_t extent = stride == 0 ? 1 : std::abs(stride) * layout.cols;
-    const bool is_column_result =
-        program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output;
-    const bool same_row =
-        is_column_result || (layout.broadcast_rows && operand.kind != Operand::Kind::Output);
+    const bool is_column_result = program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output;
+    const bool same_row = is_column_result || (layout.broadcast_rows && operand.kind != Operand::Kind::Output);
     argument.row_stride = same_row ? 0 : extent + layout.padding;
     argument.col_stride = stride;
     const int64_t elements = (extent + layout.padding) * (same_row ? 1 : layout.rows) + 2 * kGuard;
@@ -234,13 +224,11 @@ void point(const KernelProgram& program, const Layout& layout, Memory& memory) {
     const Operand& operand = program.operands[i];
     if (operand.kind == Operand::Kind::Index) continue;
     OperandArgument& argument = memory.arguments[i];
-    const int64_t first =
-        kGuard + (argument.col_stride < 0 ? -argument.col_stride * (layout.cols - 1) : 0);
+    const int64_t first = kGuard + (argument.col_stride < 0 ? -argument.col_stride * (layout.cols - 1) : 0);
     argument.base = memory.blocks[i].data() + first * dtype_size(operand.dtype);
     if (!layout.in_place || operand.kind != Operand::Kind::Output) continue;
     for (size_t j = 0; j < i; ++j)
-      if (program.operands[j].kind == Operand::Kind::Input &&
-          program.operands[j].dtype == operand.dtype &&
+      if (program.operands[j].kind == Operand::Kind::Input && program.operands[j].dtype == operand.dtype &&
           program.operands[j].access == operand.access)
         argument = memory.arguments[j];
   }
@@ -282,21 +270,19 @@ void check_layout(const KernelProgram& program, const Layout& layout,
     point(program, layout, got);
     std::vector<std::byte> memory(scratch + 128);
     auto aligned = (reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63};
-    function(got.arguments.data(), parameters.data(), layout.rows, layout.cols,
-             reinterpret_cast<void*>(aligned));
+    function(got.arguments.data(), parameters.data(), layout.rows, layout.cols, reinterpret_cast<void*>(aligned));
     const std::string text = difference(program, expected, got);
     if (text.empty()) continue;
     INFO(print(program));
-    INFO(name << ", " << layout.rows << " x " << layout.cols << ", column stride "
-              << layout.col_stride << (layout.in_place ? ", in place" : ""));
+    INFO(name << ", " << layout.rows << " x " << layout.cols << ", column stride " << layout.col_stride
+              << (layout.in_place ? ", in place" : ""));
     FAIL_CHECK(text);
   }
 }
 
 }  // namespace
 
-void check_programs(const std::vector<KernelProgram>& programs,
-                    const std::vector<Layout>& layouts) {
+void check_programs(const std::vector<KernelProgram>& programs, const std::vector<Layout>& layouts) {
   std::vector<const KernelProgram*> pointers;
   std::vector<std::string> symbols;
   for (const KernelProgram& program : programs) {
@@ -311,8 +297,7 @@ void check_programs(const std::vector<KernelProgram>& programs,
   }
   for (size_t i = 0; i < programs.size(); ++i) {
     std::vector<std::pair<std::string, KernelFunction>> kernels;
-    for (size_t c = 0; c < compiled.size(); ++c)
-      kernels.emplace_back(compilers()[c].name, compiled[c][i]->function);
+    for (size_t c = 0; c < compiled.size(); ++c) kernels.emplace_back(compilers()[c].name, compiled[c][i]->function);
     for (const Layout& layout : layouts) check_layout(programs[i], layout, kernels);
   }
 }

@@ -22,9 +22,7 @@ class ProgramBuilder {
   uint32_t output(DType dtype, Access access = Access::Contiguous) {
     return operand(Operand::Kind::Output, dtype, access);
   }
-  uint32_t index(Access access = Access::Contiguous) {
-    return operand(Operand::Kind::Index, DType::I64, access);
-  }
+  uint32_t index(Access access = Access::Contiguous) { return operand(Operand::Kind::Index, DType::I64, access); }
   uint32_t operand(Operand::Kind kind, DType dtype, Access access);
   uint32_t add_parameter(DType dtype);
   uint32_t scratch(DType dtype);
@@ -63,15 +61,14 @@ struct CompilerUnderTest {
 std::vector<CompilerUnderTest>& compilers();
 
 // Compiles and loads.
-Ref<CompiledKernel> make_kernel(KernelCompiler& compiler, const KernelProgram& program,
-                                CompileTimes* times = nullptr);
+Ref<CompiledKernel> make_kernel(KernelCompiler& compiler, const KernelProgram& program, CompileTimes* times = nullptr);
 
 // How the operands of one run lie in memory.
 struct Layout {
   int64_t rows = 1, cols = 1;
-  int64_t padding = 3;     // elements between two rows
-  int64_t col_stride = 3;  // of Strided operands; may be negative
-  bool in_place = false;   // outputs alias the input of their dtype and access, if there is one
+  int64_t padding = 3;          // elements between two rows
+  int64_t col_stride = 3;       // of Strided operands; may be negative
+  bool in_place = false;        // outputs alias the input of their dtype and access, if there is one
   bool broadcast_rows = false;  // inputs and accumulators have row stride 0
   uint64_t seed = 1;
   std::vector<int64_t> parameters;
@@ -81,7 +78,6 @@ struct Layout {
 void check_program(const KernelProgram& program, const std::vector<Layout>& layouts);
 void check_programs(const std::vector<KernelProgram>& programs, const std::vector<Layout>& layouts);
 // The sizes at which tails, lanes and chunks change.
-std::vector<Layout> sizes(const std::vector<int64_t>& cols,
-                          const std::vector<int64_t>& rows = {1, 3});
+std::vector<Layout> sizes(const std::vector<int64_t>& cols, const std::vector<int64_t>& rows = {1, 3});
 
 }  // namespace tsc::jit

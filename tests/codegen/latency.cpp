@@ -30,8 +30,8 @@ double thread_milliseconds() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram& program,
-                                  CompileTimes& typical, double& cpu_ms) {
+Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram& program, CompileTimes& typical,
+                                  double& cpu_ms) {
   std::vector<double> ir, codegen, link;
   Ref<CompiledKernel> kernel;
   cpu_ms = 1e30;
@@ -51,19 +51,16 @@ Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram&
 // Instructions of a module's text.
 int instructions(const std::string& text) {
   int count = 0;
-  for (size_t at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at + 1))
-    ++count;
+  for (size_t at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at + 1)) ++count;
   return count;
 }
 
 int64_t row_stride(const KernelProgram& program, const Operand& operand, int64_t cols) {
-  if (program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output)
-    return 0;
+  if (program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output) return 0;
   return operand.access == Access::Broadcast ? 1 : cols;
 }
 
-double nanoseconds_per_element(const KernelProgram& program, KernelFunction function, int64_t rows,
-                               int64_t cols) {
+double nanoseconds_per_element(const KernelProgram& program, KernelFunction function, int64_t rows, int64_t cols) {
   std::vector<std::vector<float>> blocks;
   std::vector<OperandArgument> arguments;
   for (const Operand& operand : program.operands) {
@@ -74,10 +71,8 @@ double nanoseconds_per_element(const KernelProgram& program, KernelFunction func
     blocks.emplace_back(static_cast<size_t>(rows * cols));
     for (size_t i = 0; i < blocks.back().size(); ++i) {
       const float number = static_cast<float>(i * 7 % 1000) / 500 - 1;
-      if (operand.dtype == DType::BF16)
-        reinterpret_cast<BFloat16*>(blocks.back().data())[i] = float_to_bf16(number);
-      else
-        blocks.back()[i] = number;
+      if (operand.dtype == DType::BF16) reinterpret_cast<BFloat16*>(blocks.back().data())[i] = float_to_bf16(number);
+      else blocks.back()[i] = number;
     }
     arguments.push_back({blocks.back().data(), row_stride(program, operand, cols), 1});
   }
@@ -88,8 +83,7 @@ double nanoseconds_per_element(const KernelProgram& program, KernelFunction func
   double best = 1e30;
   for (int i = 0; i < 60; ++i) {
     const auto start = Clock::now();
-    for (int j = 0; j < 8; ++j)
-      function(arguments.data(), parameters, rows, cols, reinterpret_cast<void*>(aligned));
+    for (int j = 0; j < 8; ++j) function(arguments.data(), parameters, rows, cols, reinterpret_cast<void*>(aligned));
     best = std::min(best, std::chrono::duration<double, std::nano>(Clock::now() - start).count());
   }
   return best / 8 / static_cast<double>(rows * cols);
@@ -118,10 +112,8 @@ TEST_CASE("compile latency and speed of typical kernels") {
       {"dropout", dropout_program(), 133, 193},
   };
   for (auto& under_test : compilers()) {
-    std::printf("%-6s %s\n", under_test.name.c_str(),
-                under_test.compiler->target_description().c_str());
-    const bool masked =
-        under_test.compiler->target_description().find("masked memory") != std::string::npos;
+    std::printf("%-6s %s\n", under_test.name.c_str(), under_test.compiler->target_description().c_str());
+    const bool masked = under_test.compiler->target_description().find("masked memory") != std::string::npos;
     for (const Sample& sample : samples) {
       const KernelProgram& program = sample.program;
       const int emitted = instructions(under_test.compiler->emit(program, "llvm"));
@@ -146,7 +138,6 @@ TEST_CASE("compile latency and speed of typical kernels") {
     }
     const double start = thread_milliseconds();
     under_test.compiler->compile(batch, symbols, nullptr);
-    std::printf("  all %zu in one module: cpu %.2f ms\n", batch.size(),
-                thread_milliseconds() - start);
+    std::printf("  all %zu in one module: cpu %.2f ms\n", batch.size(), thread_milliseconds() - start);
   }
 }

@@ -19,8 +19,7 @@ KernelProgram chain(int length) {
   ProgramBuilder b;
   uint32_t x = b.input(DType::F32), y = b.input(DType::F32), out = b.output(DType::F32);
   NestValue value = b.load(x), other = b.load(y);
-  for (int i = 0; i < length; ++i)
-    value = b.apply(i % 2 ? Op::mul : Op::add, {value, i % 3 ? other : b.constant(i)});
+  for (int i = 0; i < length; ++i) value = b.apply(i % 2 ? Op::mul : Op::add, {value, i % 3 ? other : b.constant(i)});
   b.store(out, value);
   return b.program;
 }

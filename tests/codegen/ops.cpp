@@ -15,8 +15,7 @@ constexpr DType kAll[] = {DType::Bool, DType::U8,  DType::I8,   DType::I16, DTyp
 
 bool admits(Op op, DType dtype) {
   SmallVector<DType, 3> dtypes;
-  for (int i = 0; i < op_row(op).tensors; ++i)
-    dtypes.push_back(op == Op::select && i == 0 ? DType::Bool : dtype);
+  for (int i = 0; i < op_row(op).tensors; ++i) dtypes.push_back(op == Op::select && i == 0 ? DType::Bool : dtype);
   try {
     infer_dtype(op, dtypes, {});
     return is_kernel_op(op, dtype);
@@ -29,13 +28,10 @@ KernelProgram program_of(Op op, DType dtype) {
   ProgramBuilder b;
   const int count = op_row(op).tensors;
   uint32_t slots[3];
-  for (int i = 0; i < count; ++i)
-    slots[i] = b.input(op == Op::select && i == 0 ? DType::Bool : dtype);
+  for (int i = 0; i < count; ++i) slots[i] = b.input(op == Op::select && i == 0 ? DType::Bool : dtype);
   NestValue x = b.load(slots[0]);
   NestValue y = count > 1 ? b.load(slots[1]) : 0, z = count > 2 ? b.load(slots[2]) : 0;
-  NestValue result = count == 1   ? b.apply(op, {x})
-                     : count == 2 ? b.apply(op, {x, y})
-                                  : b.apply(op, {x, y, z});
+  NestValue result = count == 1 ? b.apply(op, {x}) : count == 2 ? b.apply(op, {x, y}) : b.apply(op, {x, y, z});
   b.store(b.output(b.dtype(result)), result);
   return b.program;
 }
@@ -70,10 +66,8 @@ TEST_CASE("every conversion") {
       b.store(out, b.cast(to, b.load(in)));
       programs.push_back(b.program);
     }
-  const std::pair<DType, DType> same_width[] = {{DType::F32, DType::I32},
-                                                {DType::I32, DType::F32},
-                                                {DType::F64, DType::I64},
-                                                {DType::I64, DType::F64}};
+  const std::pair<DType, DType> same_width[] = {
+      {DType::F32, DType::I32}, {DType::I32, DType::F32}, {DType::F64, DType::I64}, {DType::I64, DType::F64}};
   for (auto [from, to] : same_width) {
     ProgramBuilder b;
     uint32_t in = b.input(from), out = b.output(to);

@@ -78,8 +78,7 @@ TEST_CASE("the stages of --emit") {
     CHECK(ir.find("fmul <") != std::string::npos);
     CHECK(ir.find("fast") == std::string::npos);
     CHECK(under_test.compiler->emit(scaled(3), "asm").find("mulps") != std::string::npos);
-    CHECK(under_test.compiler->emit(scaled(3), "ptx").find(".visible .entry kernel") !=
-          std::string::npos);
+    CHECK(under_test.compiler->emit(scaled(3), "ptx").find(".visible .entry kernel") != std::string::npos);
     CHECK_THROWS_AS(under_test.compiler->emit(scaled(3), "nonsense"), InternalFault);
     CHECK(under_test.compiler->target_description().find("-bit vectors") != std::string::npos);
   }
@@ -94,8 +93,7 @@ TEST_CASE("PTX of pointwise kernels, a clear text for the others") {
   CHECK(gelu.find("call") == std::string::npos);
   const std::string scaled_text = compiler.emit(scaled(3), "ptx");
   CHECK(scaled_text.find("mul.rn.f32") != std::string::npos);
-  CHECK(compiler.emit(softmax_program(DType::F32), "ptx").find("several stages") !=
-        std::string::npos);
+  CHECK(compiler.emit(softmax_program(DType::F32), "ptx").find("several stages") != std::string::npos);
   CHECK(compiler.emit(dropout_program(), "ptx").find(".entry") != std::string::npos);
 }
 

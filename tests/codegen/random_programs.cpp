@@ -29,14 +29,12 @@ class Maker {
 
  private:
   DType any_dtype() {
-    constexpr DType kDTypes[] = {DType::F32, DType::F32, DType::F32,  DType::F64, DType::BF16,
-                                 DType::I64, DType::I32, DType::Bool, DType::U8,
-                                 DType::F16, DType::I8,  DType::I16};
+    constexpr DType kDTypes[] = {DType::F32, DType::F32,  DType::F32, DType::F64, DType::BF16, DType::I64,
+                                 DType::I32, DType::Bool, DType::U8,  DType::F16, DType::I8,   DType::I16};
     return kDTypes[random_() % std::size(kDTypes)];
   }
   Access any_access() {
-    constexpr Access kAccesses[] = {Access::Contiguous, Access::Contiguous, Access::Broadcast,
-                                    Access::Strided};
+    constexpr Access kAccesses[] = {Access::Contiguous, Access::Contiguous, Access::Broadcast, Access::Strided};
     return kAccesses[random_() % 4];
   }
 
@@ -59,9 +57,7 @@ class Maker {
       b_.row();
       b_.store(b_.output(b_.dtype(reduced[0])), reduced[0]);
     } else if (last || random_() % 2) {
-      b_.store(
-          b_.output(b_.dtype(values.back()), random_() % 4 ? Access::Contiguous : Access::Strided),
-          values.back());
+      b_.store(b_.output(b_.dtype(values.back()), random_() % 4 ? Access::Contiguous : Access::Strided), values.back());
     }
   }
 
@@ -79,8 +75,7 @@ class Maker {
     constexpr Op kInteger[] = {Op::add,     Op::mul, Op::bitwise_and, Op::shift_left,
                                Op::maximum, Op::ne,  Op::le,          Op::bitwise_xor};
     const bool floating = is_floating(b_.dtype(x));
-    const Op op = floating ? kFloat[random_() % std::size(kFloat)]
-                           : kInteger[random_() % std::size(kInteger)];
+    const Op op = floating ? kFloat[random_() % std::size(kFloat)] : kInteger[random_() % std::size(kInteger)];
     values.push_back(op_row(op).tensors == 1 ? b_.apply(op, {x}) : b_.apply(op, {x, y}));
     if (b_.dtype(values.back()) == DType::Bool && random_() % 2)
       values.push_back(b_.apply(Op::select, {values.back(), x, y}));

@@ -12,8 +12,7 @@ namespace {
 const std::vector<int64_t> kCounts = {0, 1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 1000};
 const std::vector<int64_t> kChunks = {65535, 65536, 65537, 131072, 200000};
 
-constexpr Reduction kReductions[] = {Reduction::sum, Reduction::prod, Reduction::amax,
-                                     Reduction::amin};
+constexpr Reduction kReductions[] = {Reduction::sum, Reduction::prod, Reduction::amax, Reduction::amin};
 
 KernelProgram row_reduction(Reduction reduction, DType dtype) {
   ProgramBuilder b;
@@ -45,12 +44,11 @@ TEST_CASE("row reductions of every dtype") {
 }
 
 TEST_CASE("row reductions over several chunks") {
-  check_programs(
-      {row_reduction(Reduction::sum, DType::F32), row_reduction(Reduction::sum, DType::BF16),
-       row_reduction(Reduction::sum, DType::F16), row_reduction(Reduction::amin, DType::F16),
-       row_reduction(Reduction::amax, DType::I8),
-       row_reduction(Reduction::amax, DType::F64), row_reduction(Reduction::prod, DType::F32)},
-      sizes(kChunks, {1}));
+  check_programs({row_reduction(Reduction::sum, DType::F32), row_reduction(Reduction::sum, DType::BF16),
+                  row_reduction(Reduction::sum, DType::F16), row_reduction(Reduction::amin, DType::F16),
+                  row_reduction(Reduction::amax, DType::I8), row_reduction(Reduction::amax, DType::F64),
+                  row_reduction(Reduction::prod, DType::F32)},
+                 sizes(kChunks, {1}));
 }
 
 TEST_CASE("column reductions of every dtype") {
@@ -71,8 +69,7 @@ TEST_CASE("column reductions over several chunks") {
 TEST_CASE("two column reductions and arithmetic after them") {
   ProgramBuilder b;
   b.program.kind = KernelProgram::Kind::Column;
-  uint32_t x = b.input(DType::F32), g = b.input(DType::F32),
-           per_row = b.input(DType::F32, Access::Broadcast);
+  uint32_t x = b.input(DType::F32), g = b.input(DType::F32), per_row = b.input(DType::F32, Access::Broadcast);
   uint32_t rate = b.add_parameter(DType::F64);
   NestValue gv = b.load(g);
   NestValue product = b.apply(Op::mul, {b.apply(Op::mul, {b.load(x), b.load(per_row)}), gv});

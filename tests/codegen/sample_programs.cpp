@@ -10,8 +10,8 @@ NestValue mul(ProgramBuilder& b, NestValue x, NestValue y) { return b.apply(Op::
 
 KernelProgram gelu_program(bool tanh_form) {
   ProgramBuilder b;
-  uint32_t x = b.input(DType::F32), a = b.input(DType::F32), shift = b.input(DType::F32),
-           c = b.input(DType::F32), out = b.output(DType::F32);
+  uint32_t x = b.input(DType::F32), a = b.input(DType::F32), shift = b.input(DType::F32), c = b.input(DType::F32),
+           out = b.output(DType::F32);
   NestValue v = add(b, mul(b, b.load(x), b.load(a)), b.load(shift));
   NestValue half = mul(b, v, b.constant(0.5)), y;
   if (tanh_form) {
@@ -113,8 +113,7 @@ KernelProgram sum_program(DType dtype) {
 
 KernelProgram adam_program() {
   ProgramBuilder b;
-  uint32_t p = b.input(DType::F32), g = b.input(DType::F32), m = b.input(DType::F32),
-           v = b.input(DType::F32);
+  uint32_t p = b.input(DType::F32), g = b.input(DType::F32), m = b.input(DType::F32), v = b.input(DType::F32);
   uint32_t rate = b.add_parameter(DType::F64), correction = b.add_parameter(DType::F64);
   uint32_t p_out = b.output(DType::F32), m_out = b.output(DType::F32), v_out = b.output(DType::F32);
   b.row();

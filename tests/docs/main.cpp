@@ -43,9 +43,8 @@ std::vector<Block> blocks_of(const std::string& page) {
 }
 
 std::string describe(const ProcessResult& result) {
-  return (result.timed_out ? "timed out\n"
-                           : "exit code " + std::to_string(result.exit_code) + "\n") +
-         result.out + result.err;
+  return (result.timed_out ? "timed out\n" : "exit code " + std::to_string(result.exit_code) + "\n") + result.out +
+         result.err;
 }
 
 std::string run_script(const Settings& settings, const Block& block) {
@@ -113,9 +112,8 @@ std::string run_commands(const Settings& settings, const Block& block) {
     const tsc::test::TemporaryFolder cache;
     ProcessOptions options;
     const char* path = getenv("PATH");
-    options.environment = {
-        {"PATH", executable.substr(0, executable.rfind('/')) + ":" + (path ? path : "")},
-        {"TENSCRIPT_CACHE_DIR", cache.path()}};
+    options.environment = {{"PATH", executable.substr(0, executable.rfind('/')) + ":" + (path ? path : "")},
+                           {"TENSCRIPT_CACHE_DIR", cache.path()}};
     options.arguments = {"/bin/sh", "-c", line};
     options.folder = settings.at("root");
     const ProcessResult result = tsc::test::run_process(options);
@@ -131,9 +129,7 @@ std::string run_examples(const Settings& settings, const std::string& examples) 
   folder.write("test_page.tsc", "r\'\'\'\n" + examples + "\'\'\'\n");
   ProcessOptions options;
   options.arguments = {settings.at("tenscript"), "test", "--doc", "test_page.tsc"};
-  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"},
-                         {"TENSCRIPT_CACHE_DIR", "off"},
-                         {"TMPDIR", folder.path()}};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}, {"TMPDIR", folder.path()}};
   options.folder = folder.path();
   const ProcessResult result = tsc::test::run_process(options);
   return result.exit_code == 0 ? "" : describe(result);
@@ -155,10 +151,8 @@ void check_page(const Settings& settings, const std::string& page, int& passed, 
   };
   std::string examples;
   for (const Block& block : blocks_of(tsc::test::read_file(page)))
-    if (block.language == "pycon")
-      examples += block.text + "\n";
-    else
-      note(block.line, run_block(settings, block));
+    if (block.language == "pycon") examples += block.text + "\n";
+    else note(block.line, run_block(settings, block));
   if (!examples.empty()) note(1, run_examples(settings, examples));
 }
 
@@ -175,8 +169,7 @@ std::vector<std::string> pages_of(const std::string& path) {
 
 int main(int count, char** arguments) {
   Settings settings;
-  for (int i = 1; i + 1 < count; i += 2)
-    settings[std::string(arguments[i]).substr(2)] = arguments[i + 1];
+  for (int i = 1; i + 1 < count; i += 2) settings[std::string(arguments[i]).substr(2)] = arguments[i + 1];
   int passed = 0, failed = 0;
   for (const std::string& page : pages_of(settings.at("page"))) check_page(settings, page, passed, failed);
   std::cout << passed << " passed, " << failed << " failed\n";

@@ -261,8 +261,7 @@ TEST_CASE("ops of the host: shape rule, dtypes, gradient") {
 TEST_CASE("ops of the host: what is wrong is an error of the script") {
   Engine engine;
   define_ops(engine);
-  engine.run_source(
-      "import torch, host\ndef clip_rule(g, x): return g\nw = torch.ones(2, requires_grad=True)\n");
+  engine.run_source("import torch, host\ndef clip_rule(g, x): return g\nw = torch.ones(2, requires_grad=True)\n");
   CHECK_THROWS_WITH(engine.run_source("host.outer(torch.ones(2, 2), torch.ones(2))"),
                     "RuntimeError: outer takes vectors");
   CHECK_THROWS_WITH(engine.run_source("host.outer(torch.ones(2))"), Catch::Contains("takes 2 tensors"));
@@ -319,9 +318,10 @@ TEST_CASE("items and attributes") {
 TEST_CASE("the causes of an error, as data") {
   Engine engine;
   try {
-    engine.run_source("def f():\n    try:\n        1 / 0\n    except ZeroDivisionError as e:\n"
-                      "        raise ValueError('bad') from e\ntry:\n    f()\nexcept ValueError:\n    [][1]\n",
-                      "job.tsc");
+    engine.run_source(
+        "def f():\n    try:\n        1 / 0\n    except ZeroDivisionError as e:\n"
+        "        raise ValueError('bad') from e\ntry:\n    f()\nexcept ValueError:\n    [][1]\n",
+        "job.tsc");
     FAIL("no error");
   } catch (const Error& error) {
     const auto causes = error.causes();
@@ -387,7 +387,8 @@ TEST_CASE("statistics count tensors and what they held") {
 
 TEST_CASE("a gradient that lies in rows becomes .grad without a copy, another with one") {
   Engine engine;
-  engine.run_source("import torch\nw = torch.ones(64, 32, requires_grad=True)\nc = torch.ones(64, 32)\nd = torch.ones(32, 64)\n");
+  engine.run_source(
+      "import torch\nw = torch.ones(64, 32, requires_grad=True)\nc = torch.ones(64, 32)\nd = torch.ones(32, 64)\n");
   const auto allocations = [&](const char* loss) {
     engine.run_source(std::string("w.grad = None\nloss = (") + loss + ").sum()\n");
     const uint64_t before = engine.statistics().tensor_allocations;

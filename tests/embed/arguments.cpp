@@ -189,8 +189,8 @@ TEST_CASE("NULL for tensors") {
   const int64_t sizes[2] = {2, 2};
   CHECK(refused(a.tensor_new(g.e, TSC_FLOAT32, nullptr, 2, memory, &g.out), "'sizes' is NULL") == "");
   CHECK(refused(a.tensor_new(g.e, TSC_FLOAT32, sizes, 2, memory, nullptr), "'value' is NULL") == "");
-  CHECK(refused(a.tensor_borrow(g.e, TSC_FLOAT32, nullptr, 2, memory, nullptr, nullptr, &g.out),
-                "'sizes' is NULL") == "");
+  CHECK(refused(a.tensor_borrow(g.e, TSC_FLOAT32, nullptr, 2, memory, nullptr, nullptr, &g.out), "'sizes' is NULL") ==
+        "");
   CHECK(refused(a.tensor_lend(g.e, nullptr, &g.out), "'buffer' is NULL") == "");
   tsc_buffer buffer{};
   buffer.struct_size = sizeof buffer;
@@ -278,17 +278,21 @@ TEST_CASE("parameters of a host's function: a list, and nothing that runs") {
   CHECK(refused(define("x,x"), "x") == "");
   CHECK(refused(define("x, *, x"), "x") == "");
   CHECK(refused(define("x=1,y"), "'parameters' is 'x=1,y'") == "");
-  for (const char* wrong : {"x): pass\ndef z(", "x): pass #", "x) -> (y", "):\n if (1", "?", "x=?", "@x", "x|y", "x y", "(x)"})
+  for (const char* wrong :
+       {"x): pass\ndef z(", "x): pass #", "x) -> (y", "):\n if (1", "?", "x=?", "@x", "x|y", "x y", "(x)"})
     CHECK(refused(define(wrong), "'parameters' is '") == "");
   engine.define("host", "g", "a, /, b: int = -5, *rest, c='a, b', d=\"it's\", e=0x10, f=1e400, h=-2.0, **more",
-                [&](const std::vector<Value>& v) { return engine.list([&] {
-                  std::vector<Value> copies;
-                  for (const Value& value : v) copies.push_back(value.copy());
-                  return copies;
-                }()); });
-  engine.run_source("import host\n"
-                    "assert host.g(1) == [1, -5, 'a, b', \"it's\", 16, float('inf'), -2.0, (), {}]\n"
-                    "assert host.g(1, 2, 3, c=4, z=5) == [1, 2, 4, \"it's\", 16, float('inf'), -2.0, (3,), {'z': 5}]\n");
+                [&](const std::vector<Value>& v) {
+                  return engine.list([&] {
+                    std::vector<Value> copies;
+                    for (const Value& value : v) copies.push_back(value.copy());
+                    return copies;
+                  }());
+                });
+  engine.run_source(
+      "import host\n"
+      "assert host.g(1) == [1, -5, 'a, b', \"it's\", 16, float('inf'), -2.0, (), {}]\n"
+      "assert host.g(1, 2, 3, c=4, z=5) == [1, 2, 4, \"it's\", 16, float('inf'), -2.0, (3,), {'z': 5}]\n");
 }
 
 TEST_CASE("modules of the host inside packages that nobody made") {
@@ -309,7 +313,8 @@ TEST_CASE("bools are 0 and 1, whatever bytes the host has for them") {
   tsc_value* out = nullptr;
   check(api().tensor_new(engine.handle(), TSC_BOOL8, &size, 1, bytes, &out));
   engine.set("b", Value(out));
-  engine.run_source("assert b.sum().item() == 3 and b.tolist() == [False, True, True, True] and (b == True).sum() == 3");
+  engine.run_source(
+      "assert b.sum().item() == 3 and b.tolist() == [False, True, True, True] and (b == True).sum() == 3");
 }
 
 TEST_CASE("an engine that is in use is not freed") {
@@ -323,7 +328,8 @@ TEST_CASE("a str of the host is UTF-8") {
   Engine engine;
   for (const std::string text : {"\xf0\x9f", "a\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "ab\x80"}) {
     tsc_value* out = nullptr;
-    CHECK(refused(api().str_new(engine.handle(), text.data(), text.size(), &out), "'text' is no UTF-8 from byte") == "");
+    CHECK(refused(api().str_new(engine.handle(), text.data(), text.size(), &out), "'text' is no UTF-8 from byte") ==
+          "");
     CHECK(out == nullptr);
   }
   CHECK(engine.value("é€😀").size() == 3);

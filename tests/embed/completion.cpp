@@ -18,7 +18,8 @@ bool completes(Engine& engine, const std::string& text, const std::string& name)
 TEST_CASE("completion knows the type of a literal") {
   Engine engine;
   engine.run_source("def f(x): return x\nxs = [1]\n");
-  for (const char* text : {"'abc'.", "x = \"a(b\".", "f(\"a'b\").real; r'\\\\'.", "return f'{1}'.", "('a').", "print('a' 'b'."})
+  for (const char* text :
+       {"'abc'.", "x = \"a(b\".", "f(\"a'b\").real; r'\\\\'.", "return f'{1}'.", "('a').", "print('a' 'b'."})
     CHECK(completes(engine, text, "upper"));
   CHECK(completes(engine, "b'x'.", "decode"));
   CHECK(completes(engine, "[].", "append"));
@@ -28,7 +29,8 @@ TEST_CASE("completion knows the type of a literal") {
   CHECK(completes(engine, "{1, 2}.", "union"));
   CHECK(completes(engine, "(1, 2).", "count"));
   CHECK(completes(engine, "'abc'.up", "upper"));
-  for (const char* text : {"f(1).", "xs[0].", "f()[0].", "'a'.upper().", "(xs).", "'abc'.upper.x.", "'abc.", "# 'a'."}) {
+  for (const char* text :
+       {"f(1).", "xs[0].", "f()[0].", "'a'.upper().", "(xs).", "'abc'.upper.x.", "'abc.", "# 'a'."}) {
     INFO(text);
     CHECK(engine.complete(text, std::string(text).size()).second.empty());
   }
@@ -61,8 +63,7 @@ TEST_CASE("completion behind from ... import reads modules and runs none") {
 
 TEST_CASE("completion offers no name that only says what to use instead") {
   Engine engine;
-  for (const char* name : {"aiter", "breakpoint"})
-    CHECK_FALSE(completes(engine, std::string(name).substr(0, 3), name));
+  for (const char* name : {"aiter", "breakpoint"}) CHECK_FALSE(completes(engine, std::string(name).substr(0, 3), name));
   engine.run_source("def break_all(): pass\nbreakpoint = 1");
   CHECK(completes(engine, "brea", "breakpoint"));
   CHECK(completes(engine, "comp", "compile"));

@@ -1,5 +1,5 @@
-// Limits that strike inside the work of a device: they end the script as those of the CPU do, no handler of the script takes
-// them for an error of its own, and the engine and its devices work afterwards.
+// Limits that strike inside the work of a device: they end the script as those of the CPU do, no handler of the script
+// takes them for an error of its own, and the engine and its devices work afterwards.
 #include <chrono>
 #include <thread>
 

@@ -23,9 +23,7 @@ TEST_CASE("source runs in __main__, which keeps its names") {
 TEST_CASE("output goes to the callback") {
   std::string out, err;
   Options options;
-  options.output = [&](tsc_stream stream, std::string_view text) {
-    (stream == TSC_STDOUT ? out : err) += text;
-  };
+  options.output = [&](tsc_stream stream, std::string_view text) { (stream == TSC_STDOUT ? out : err) += text; };
   Engine engine(options);
   engine.run_source("import sys\nprint('a', 1)\nprint('b', file=sys.stderr)");
   CHECK(out == "a 1\n");
@@ -85,8 +83,9 @@ TEST_CASE("functions of the host take and return values as they are") {
   engine.define("host", "kept", [&]() -> const Value& { return kept; });
   engine.define("host", "same", [](Value v) { return v; });
   engine.define("host", "show", [](const std::string& s, std::string_view t) { return s + std::string(t); });
-  engine.run_source("import host\nx = [1, 2]\nassert host.size(x) == 2 and host.same(x) is x and host.show('a', 'b') == 'ab'\n"
-                    "host.keep(x)\nx.append(3)\nassert host.kept() is x\n");
+  engine.run_source(
+      "import host\nx = [1, 2]\nassert host.size(x) == 2 and host.same(x) is x and host.show('a', 'b') == 'ab'\n"
+      "host.keep(x)\nx.append(3)\nassert host.kept() is x\n");
   CHECK(kept.size() == 3);
 }
 
@@ -111,11 +110,12 @@ TEST_CASE("what an output or a log callback throws is an exception of the script
   logging.background = false;
   logging.log = [&](std::string_view) { throw std::runtime_error("the disk is full"); };
   Engine compiled(logging);
-  compiled.run_source("import torch\n"
-                      "@torch.compile\n"
-                      "def f(x):\n    y = x * 2\n    print(end='')\n    return y + 1\n"
-                      "try:\n    f(torch.ones(3))\n    f(torch.ones(3))\n    seen = ''\n"
-                      "except RuntimeError as e:\n    seen = str(e)\n");
+  compiled.run_source(
+      "import torch\n"
+      "@torch.compile\n"
+      "def f(x):\n    y = x * 2\n    print(end='')\n    return y + 1\n"
+      "try:\n    f(torch.ones(3))\n    f(torch.ones(3))\n    seen = ''\n"
+      "except RuntimeError as e:\n    seen = str(e)\n");
   CHECK(compiled.get("seen").as<std::string>() == "the disk is full");
   compiled.run_source("alive = 1");
 }

@@ -66,10 +66,9 @@ TEST_CASE("wrong use of the interface") {
 }
 
 TEST_CASE("hostile sources are refused, not crashed on") {
-  for (const std::string& text :
-       {std::string(100000, '('), std::string(5000, '-') + "1", std::string("\xff\xfe\x00", 3),
-        std::string("def f(:\n"), std::string("x = '\n"), std::string("\t x\n y\n"),
-        "f(" + std::string(2000, '[') + ")"}) {
+  for (const std::string& text : {std::string(100000, '('), std::string(5000, '-') + "1",
+                                  std::string("\xff\xfe\x00", 3), std::string("def f(:\n"), std::string("x = '\n"),
+                                  std::string("\t x\n y\n"), "f(" + std::string(2000, '[') + ")"}) {
     CHECK(error_of(text).code() == TSC_SYNTAX_ERROR);
   }
 }

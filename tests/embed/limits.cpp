@@ -69,8 +69,7 @@ const Attack kAttacks[] = {
     {"a native loop", "sum(range(10 ** 15))"},
     {"a native search", "(10 ** 15) in iter(range(10 ** 15 + 1))"},
     {"a key function", "sorted(range(10 ** 9), key=lambda x: -x)"},
-    {"raises in str()",
-     "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()\n"},
+    {"raises in str()", "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()\n"},
     {"compares forever",
      "class K:\n    def __hash__(self): return 1\n    def __eq__(self, other):\n        while True: pass\n"
      "{K(), K()}\n"},
@@ -162,9 +161,9 @@ TEST_CASE("stop: from any thread, from a signal handler, before the call") {
   SECTION("from a signal handler") {
     static Engine* stopped = nullptr;
     stopped = &engine;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { stopped->stop("alarm"); };
-    struct sigaction before {};
+    struct sigaction before{};
     sigaction(SIGALRM, &action, &before);
     itimerval timer{};
     timer.it_value.tv_usec = 30000;
@@ -190,13 +189,17 @@ TEST_CASE("one stop ends one call, the shortest too") {
   Engine engine;
   engine.run_source("class C:\n    x = 1\nc, d = C(), {}\ndef f(): return 1\n");
   const Value c = engine.get("c"), f = engine.get("f"), d = engine.get("d"), one = engine.value(1);
-  const std::function<void()> calls[] = {
-      [&] { engine.run_source("a = 1"); },   [&] { engine.run_entry("1"); },
-      [&] { engine.call(f); },               [&] { engine.import_module("math"); },
-      [&] { engine.get("c.x"); },            [&] { engine.get_attribute(c, "x"); },
-      [&] { engine.set_attribute(c, "y", one); }, [&] { engine.set_item(d, 1, one); },
-      [&] { engine.get_item(d, 1); },        [&] { engine.represent(c); },
-      [&] { engine.emit("region", "<string>", "a = 1"); }};
+  const std::function<void()> calls[] = {[&] { engine.run_source("a = 1"); },
+                                         [&] { engine.run_entry("1"); },
+                                         [&] { engine.call(f); },
+                                         [&] { engine.import_module("math"); },
+                                         [&] { engine.get("c.x"); },
+                                         [&] { engine.get_attribute(c, "x"); },
+                                         [&] { engine.set_attribute(c, "y", one); },
+                                         [&] { engine.set_item(d, 1, one); },
+                                         [&] { engine.get_item(d, 1); },
+                                         [&] { engine.represent(c); },
+                                         [&] { engine.emit("region", "<string>", "a = 1"); }};
   engine.set_item(d, 1, one);
   int number = 0;
   for (const auto& call : calls) {
@@ -286,8 +289,9 @@ TEST_CASE("a stop is heard inside kernels, sleeping and reading") {
     options.grants = TSC_GRANT_ALL;
     return options;
   }());
-  engine.run_source("import torch, time\na = torch.ones(3000, 3000)\nb = torch.rand(1, 20000000)\n"
-                    "i = torch.ones(1500, 1500, dtype=torch.int64)\n");
+  engine.run_source(
+      "import torch, time\na = torch.ones(3000, 3000)\nb = torch.rand(1, 20000000)\n"
+      "i = torch.ones(1500, 1500, dtype=torch.int64)\n");
   for (const char* text :
        {"while True: a @ a", "while True: i @ i", "while True: torch.sort(b)", "while True: b.exp().sum()",
         "while True: torch.cumsum(b, 1)", "time.sleep(1000)", "while True: x = [0] * 10 ** 7",
@@ -314,8 +318,8 @@ TEST_CASE("a stop is heard while a pipe keeps the script waiting") {
   options.time_limit = 100ms;
   Engine engine(options);
   engine.set("path", engine.value(pipe));
-  for (const char* text : {"open(path).read()", "open(path).readline()", "for line in open(path): pass",
-                           "open(path, 'w')"}) {
+  for (const char* text :
+       {"open(path).read()", "open(path).readline()", "for line in open(path): pass", "open(path, 'w')"}) {
     INFO(text);
     const Outcome outcome = run(engine, text);
     CHECK(outcome.limit == TSC_LIMIT_TIME);
@@ -334,21 +338,30 @@ TEST_CASE("a stop is heard while a pipe keeps the script waiting") {
 
 TEST_CASE("a memory limit counts objects, containers and tensors together") {
   constexpr uint64_t kLimit = 64 << 20;
-  for (const char* text :
-       {"x = [0] * 10 ** 8", "x = []\nwhile True: x.append(0)", "x = 'a' * 10 ** 9",
-        "x = 'a'\nwhile True: x += x", "x = {}\ni = 0\nwhile True:\n    x[i] = str(i)\n    i += 1",
-        "x = set()\ni = 0\nwhile True:\n    x.add(i)\n    i += 1", "x = b'a' * 10 ** 9",
-        "x = list(range(10 ** 9))", "x = tuple(range(10 ** 9))", "x = [[] for i in range(10 ** 8)]",
-        "x = 'a'.ljust(10 ** 10)", "x = f'{1:>1000000000}'", "x = ','.join(['ab' * 1000] * 10 ** 6)",
-        "x = ('ab' * 10 ** 6).replace('b', 'c' * 1000)", "x = (0,) * 10 ** 8",
-        "x = [('a' * 100000) + str(i) for i in range(10 ** 5)]", "import torch\nx = torch.zeros(10 ** 9)",
-        "import torch\nx = []\nwhile True: x.append(torch.ones(1000))",
-        "import torch\nx = torch.ones(1000, 1)\ny = (x.expand(1000, 100000) + 1)",
-        "class C: pass\nx = []\nwhile True:\n    c = C()\n    c.a = c\n    x.append(c)",
-        "def f(n): return [n, f(n + 1)] if n < 900 else 'a' * 10 ** 9\nx = f(0)",
-        "x = ' '.join(['a'] * 10 ** 6).split() * 100",
-        "while True:\n    try:\n        x = [0] * 10 ** 8\n    except BaseException: pass\n",
-        "while True:\n    try:\n        x = [0] * 10 ** 8\n    finally: continue\n"}) {
+  for (const char* text : {"x = [0] * 10 ** 8",
+                           "x = []\nwhile True: x.append(0)",
+                           "x = 'a' * 10 ** 9",
+                           "x = 'a'\nwhile True: x += x",
+                           "x = {}\ni = 0\nwhile True:\n    x[i] = str(i)\n    i += 1",
+                           "x = set()\ni = 0\nwhile True:\n    x.add(i)\n    i += 1",
+                           "x = b'a' * 10 ** 9",
+                           "x = list(range(10 ** 9))",
+                           "x = tuple(range(10 ** 9))",
+                           "x = [[] for i in range(10 ** 8)]",
+                           "x = 'a'.ljust(10 ** 10)",
+                           "x = f'{1:>1000000000}'",
+                           "x = ','.join(['ab' * 1000] * 10 ** 6)",
+                           "x = ('ab' * 10 ** 6).replace('b', 'c' * 1000)",
+                           "x = (0,) * 10 ** 8",
+                           "x = [('a' * 100000) + str(i) for i in range(10 ** 5)]",
+                           "import torch\nx = torch.zeros(10 ** 9)",
+                           "import torch\nx = []\nwhile True: x.append(torch.ones(1000))",
+                           "import torch\nx = torch.ones(1000, 1)\ny = (x.expand(1000, 100000) + 1)",
+                           "class C: pass\nx = []\nwhile True:\n    c = C()\n    c.a = c\n    x.append(c)",
+                           "def f(n): return [n, f(n + 1)] if n < 900 else 'a' * 10 ** 9\nx = f(0)",
+                           "x = ' '.join(['a'] * 10 ** 6).split() * 100",
+                           "while True:\n    try:\n        x = [0] * 10 ** 8\n    except BaseException: pass\n",
+                           "while True:\n    try:\n        x = [0] * 10 ** 8\n    finally: continue\n"}) {
     INFO(text);
     Options options;
     options.memory_limit = kLimit;
@@ -469,7 +482,6 @@ TEST_CASE("output that raises its hand: a callback may stop its own engine") {
   options.output = [&](tsc_stream, std::string_view) { self->stop("enough was printed"); };
   Engine engine(options);
   self = &engine;
-  CHECK(run(engine, "while True: print('x')").message ==
-        "LimitError: stopped by the host: enough was printed");
+  CHECK(run(engine, "while True: print('x')").message == "LimitError: stopped by the host: enough was printed");
   check_alive(engine);
 }

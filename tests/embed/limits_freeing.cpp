@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Holds more than can be freed in the time for it, and never ends. A tensor, whose memory is counted apart, is what goes
-// last.
+// Holds more than can be freed in the time for it, and never ends. A tensor, whose memory is counted apart, is what
+// goes last.
 struct Hoard {
   const char *what, *text;
 };
@@ -32,8 +32,9 @@ const Hoard kHoards[] = {
 };
 
 std::string hoarding(const char* text) {
-  return std::string("import collections\nimport torch\nclass Link:\n    def __init__(self, last):\n        self.last = last\n"
-                     "def hoard(n):\n    mark = torch.ones(1000)\n    ") +
+  return std::string(
+             "import collections\nimport torch\nclass Link:\n    def __init__(self, last):\n        self.last = last\n"
+             "def hoard(n):\n    mark = torch.ones(1000)\n    ") +
          text + "\n    mark = None" + "\n    print()\n    while True:\n        pass\n";
 }
 
@@ -101,10 +102,11 @@ TEST_CASE("stopped calls one after the other do not add up") {
 
 TEST_CASE("a class that died is dead for its bases at once") {
   Stopping engine;
-  engine->run_source(hoarding("held = mark\n    for i in range(n):\n        held = type('C', (Link,), {'last': held, 'more':"
-                              " [type('L', (Link,), {}) for k in range(30)]})") +
-                     "kept = []\ndef look():\n    try:\n        hoard(1500)\n    finally:\n"
-                     "        kept.extend(Link.__subclasses__())\n");
+  engine->run_source(
+      hoarding("held = mark\n    for i in range(n):\n        held = type('C', (Link,), {'last': held, 'more':"
+               " [type('L', (Link,), {}) for k in range(30)]})") +
+      "kept = []\ndef look():\n    try:\n        hoard(1500)\n    finally:\n"
+      "        kept.extend(Link.__subclasses__())\n");
   CHECK(run(*engine, "look()").limit == TSC_LIMIT_STOP);
   engine->run_source("for C in kept:\n    C.__name__, C(1), getattr(C, 'last', 0)\nkept = []\nimport gc\ngc.collect()");
 }

@@ -99,15 +99,14 @@ TEST_CASE("searching takes time in proportion to the text, whatever is searched 
 
 TEST_CASE("what builtins build is charged") {
   constexpr uint64_t kMemory = 48 << 20;
-  for (const char* text :
-       {"import sys\nsys.setrecursionlimit(10 ** 6)\ndef f(): f()\nf()",
-        "e = ValueError()\nwhile True:\n    try: raise e\n    except ValueError: pass",
-        "import itertools\na, b = itertools.tee(itertools.count())\nfor x in a: pass",
-        "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True: x = x * 1.5",
-        "import json\nl = [1]\nfor i in range(28): l = [l, l]\njson.dumps(l)",
-        "import re\nre.sub('a', 'b' * 100, 'a' * 5000000)", "x = ('a ' * 10000000).split()",
-        "import re\nx = [re.compile('a' + str(i)) for i in range(10 ** 6)]",
-        "l = [[]]\nfor i in range(30): l = [l, l]\nrepr(l)", "'%0*d' % (10 ** 9, 5)"}) {
+  for (const char* text : {"import sys\nsys.setrecursionlimit(10 ** 6)\ndef f(): f()\nf()",
+                           "e = ValueError()\nwhile True:\n    try: raise e\n    except ValueError: pass",
+                           "import itertools\na, b = itertools.tee(itertools.count())\nfor x in a: pass",
+                           "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True: x = x * 1.5",
+                           "import json\nl = [1]\nfor i in range(28): l = [l, l]\njson.dumps(l)",
+                           "import re\nre.sub('a', 'b' * 100, 'a' * 5000000)", "x = ('a ' * 10000000).split()",
+                           "import re\nx = [re.compile('a' + str(i)) for i in range(10 ** 6)]",
+                           "l = [[]]\nfor i in range(30): l = [l, l]\nrepr(l)", "'%0*d' % (10 ** 9, 5)"}) {
     INFO(text);
     Options options;
     options.memory_limit = kMemory;
@@ -172,8 +171,9 @@ TEST_CASE("a LimitError that a script made itself is no limit") {
   CHECK(ended.limit == TSC_LIMIT_NONE);
   engine.run_source("try: raise LimitError('fake')\nexcept LimitError: caught = True\nassert caught");
   engine.set_limits({0, 30ms, 0, 0});
-  run(engine, "class C:\n    def __enter__(self): return self\n    def __exit__(self, k, v, t):\n"
-              "        global kept\n        kept = v\nwith C():\n    while True: pass");
+  run(engine,
+      "class C:\n    def __enter__(self): return self\n    def __exit__(self, k, v, t):\n"
+      "        global kept\n        kept = v\nwith C():\n    while True: pass");
   ended = run(engine, "raise kept");
   CHECK(ended.code == TSC_SCRIPT_ERROR);
   CHECK(ended.limit == TSC_LIMIT_NONE);

@@ -1,4 +1,5 @@
-// Threads of a script inside an engine: limits end all of them, an engine closes over them, the host's calls and theirs do not mix.
+// Threads of a script inside an engine: limits end all of them, an engine closes over them, the host's calls and theirs
+// do not mix.
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -54,7 +55,9 @@ TEST_CASE("threads stand still between the calls of the host") {
   engine.run_source("time.sleep(0.03)\n");
   CHECK(engine.get("turns")[0].as<int64_t>() > first);
   // The host may call from another thread of its own.
-  std::thread([&] { engine.run_source("time.sleep(0.01)\nthread = start(lambda: None, False)\nthread.join()\n"); }).join();
+  std::thread([&] {
+    engine.run_source("time.sleep(0.01)\nthread = start(lambda: None, False)\nthread.join()\n");
+  }).join();
   CHECK(!engine.call("thread.is_alive").as<bool>());
 }
 
@@ -66,7 +69,8 @@ TEST_CASE("a time limit ends all threads of a script") {
     engine.run_source(kStart);
     const auto began = Clock::now();
     try {
-      engine.run_source(std::string("for _ in range(2): start(turn, False)\nstart(lambda: time.sleep(100), False)\n") + last);
+      engine.run_source(std::string("for _ in range(2): start(turn, False)\nstart(lambda: time.sleep(100), False)\n") +
+                        last);
       FAIL("it ended by itself");
     } catch (const Error& error) {
       CHECK(error.type() == "LimitError");
@@ -84,8 +88,9 @@ TEST_CASE("finish waits for threads and calls what atexit has, within the limits
   {
     Engine engine(options);
     engine.run_source(kStart);
-    engine.run_source("import atexit\natexit.register(print, 'at exit')\n"
-                      "start(lambda: (time.sleep(0.02), print('thread')), False)\n");
+    engine.run_source(
+        "import atexit\natexit.register(print, 'at exit')\n"
+        "start(lambda: (time.sleep(0.02), print('thread')), False)\n");
     engine.finish();
     CHECK(out == "thread\nat exit\n");
     engine.run_source("atexit.register(print, 'again')\nstart(turn)\n");
@@ -102,10 +107,11 @@ TEST_CASE("finish waits for threads and calls what atexit has, within the limits
 TEST_CASE("a pool of a new program behind the end of another one") {
   Engine engine(with_threads());
   for (int program = 0; program < 3; ++program) {
-    engine.run_source("import threading\n"
-                      "from concurrent.futures import ThreadPoolExecutor\n"
-                      "pool = ThreadPoolExecutor(2)\n"
-                      "found = list(pool.map(abs, [-1, 2]))\n");
+    engine.run_source(
+        "import threading\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "pool = ThreadPoolExecutor(2)\n"
+        "found = list(pool.map(abs, [-1, 2]))\n");
     CHECK(engine.get("found")[1].as<int>() == 2);
     engine.finish();
     CHECK(engine.call("threading.active_count").as<int>() == 1);
@@ -116,7 +122,8 @@ TEST_CASE("one engine of a process has handlers for its signals") {
   Options options = with_threads();
   options.signals = true;
   Engine first(options), second(options);
-  const char* program = "import signal\ncame = []\nsignal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))\n";
+  const char* program =
+      "import signal\ncame = []\nsignal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))\n";
   first.run_source(program);
   try {
     second.run_source(program);
@@ -139,13 +146,14 @@ TEST_CASE("every thread cleans up when a script is stopped") {
   Engine engine(options);
   engine.run_source(kStart);
   try {
-    engine.run_source("def work(name):\n"
-                      "    try:\n"
-                      "        while True: pass\n"
-                      "    finally:\n"
-                      "        print(name)\n"
-                      "start(lambda: work('other'), False)\n"
-                      "work('main')\n");
+    engine.run_source(
+        "def work(name):\n"
+        "    try:\n"
+        "        while True: pass\n"
+        "    finally:\n"
+        "        print(name)\n"
+        "start(lambda: work('other'), False)\n"
+        "work('main')\n");
     FAIL("it ended by itself");
   } catch (const Error&) {
   }
@@ -172,14 +180,15 @@ TEST_CASE("functions of the host run in the script's threads, and may call back"
     --inside;
     return result;
   });
-  engine.run_source("import host\nresults = []\n"
-                    "def slow():\n"
-                    "    time.sleep(0.002)\n"
-                    "    return len(results)\n"
-                    "def work():\n"
-                    "    for _ in range(5): results.append(host.twice(slow))\n"
-                    "threads = [start(work) for _ in range(4)]\n"
-                    "for thread in threads: thread.join()\n");
+  engine.run_source(
+      "import host\nresults = []\n"
+      "def slow():\n"
+      "    time.sleep(0.002)\n"
+      "    return len(results)\n"
+      "def work():\n"
+      "    for _ in range(5): results.append(host.twice(slow))\n"
+      "threads = [start(work) for _ in range(4)]\n"
+      "for thread in threads: thread.join()\n");
   CHECK(engine.get("results").size() == 20);
   CHECK(most > 1);
   // Nobody else enters meanwhile, not even while all threads wait.
@@ -202,8 +211,8 @@ TEST_CASE("threads and signals are the host's to give") {
   Options options;
   options.grants = TSC_GRANT_CLOCK;
   Engine engine(options);
-  for (const char* text : {"import threading\nthreading.Thread(target=print).start()", "import signal\nsignal.signal(10, print)",
-                           "import subprocess\nsubprocess.run(['true'])"}) {
+  for (const char* text : {"import threading\nthreading.Thread(target=print).start()",
+                           "import signal\nsignal.signal(10, print)", "import subprocess\nsubprocess.run(['true'])"}) {
     try {
       engine.run_source(text);
       FAIL("it was allowed");

@@ -26,7 +26,10 @@ def walk(text):
 
 TEST_CASE("bytes of the system that are no text become halves of surrogate pairs") {
   tsc::test::TemporaryFolder folder;
-  std::ofstream(folder.path() + "/a\xff\xfe" "b") << "";
+  std::ofstream(folder.path() +
+                "/a\xff\xfe"
+                "b")
+      << "";
   ::setenv("TENSCRIPT_TEST_BYTES", "x\xc3", 1);
   Options options;
   options.grants = TSC_GRANT_ALL;
@@ -66,8 +69,9 @@ TEST_CASE("names and messages of the host that are no text do no harm") {
   CHECK_THROWS_WITH(engine.get("\xf0\x9f"), Catch::Contains("is not defined"));
   CHECK_THROWS_WITH(engine.get("print.\xf0\x9f"), Catch::Contains("AttributeError"));
   engine.define("host", "fail", []() -> int { throw std::runtime_error("bad \xf0\x9f"); });
-  engine.run_source("import host\ntry:\n    host.fail()\nexcept RuntimeError as e:\n    assert walk(str(e)) == 'bad \\ufffd'\n"
-                    "class C: pass\nc = C()\n");
+  engine.run_source(
+      "import host\ntry:\n    host.fail()\nexcept RuntimeError as e:\n    assert walk(str(e)) == 'bad \\ufffd'\n"
+      "class C: pass\nc = C()\n");
   engine.set_attribute(engine.get("c"), "\xf0\x9f", engine.value(1));
   engine.set_attribute(engine.get("c"), "\xf0\x9f", engine.value(2));
   engine.run_source("assert c.__dict__ == {'\\ufffd': 2} and [walk(n) for n in dir(c)]");

@@ -109,8 +109,9 @@ TEST_CASE("a second thread in an engine that is busy: an error, not a crash") {
 
 TEST_CASE("many threads at one engine: each call is served whole or refused") {
   Engine engine;
-  engine.run_source("n = 0\ndef bump():\n    global n\n    before = n\n    for i in range(50): pass\n"
-                    "    n = before + 1\n    return n\n");
+  engine.run_source(
+      "n = 0\ndef bump():\n    global n\n    before = n\n    for i in range(50): pass\n"
+      "    n = before + 1\n    return n\n");
   std::atomic<int> served{0}, refused{0}, strange{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

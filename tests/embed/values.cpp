@@ -10,8 +10,7 @@ TEST_CASE("scalars and strings") {
   Engine engine;
   CHECK(engine.none().is_none());
   CHECK(engine.value(true).as<bool>());
-  CHECK(engine.value(std::numeric_limits<int64_t>::min()).as<int64_t>() ==
-        std::numeric_limits<int64_t>::min());
+  CHECK(engine.value(std::numeric_limits<int64_t>::min()).as<int64_t>() == std::numeric_limits<int64_t>::min());
   CHECK(engine.value(2.5).as<double>() == 2.5);
   CHECK(engine.value(3).as<double>() == 3);
   CHECK(engine.value("héllo").as<std::string>() == "héllo");
@@ -29,7 +28,8 @@ TEST_CASE("numbers that do not fit are errors, not other numbers") {
   CHECK(engine.get("largest").as<uint64_t>() == std::numeric_limits<int64_t>::max());
   CHECK(byte.as<uint8_t>() == 200);
   CHECK(small.as<int8_t>() == -1);
-  CHECK_THROWS_WITH(big.as<int>(), Catch::Contains("OverflowError: the int 1099511627783 does not fit the 32-bit integer"));
+  CHECK_THROWS_WITH(big.as<int>(),
+                    Catch::Contains("OverflowError: the int 1099511627783 does not fit the 32-bit integer"));
   CHECK_THROWS_WITH(byte.as<int8_t>(), Catch::Contains("8-bit integer"));
   CHECK_THROWS_WITH(small.as<unsigned>(), Catch::Contains("32-bit unsigned"));
   CHECK_THROWS_WITH(small.as<uint64_t>(), Catch::Contains("64-bit unsigned"));
@@ -52,8 +52,7 @@ TEST_CASE("borrowed memory of a const type, and of bools") {
 
 TEST_CASE("lists, tuples, dicts") {
   Engine engine;
-  engine.run_source(
-      "a = [1, 'two', None]\nt = (1, 2)\nd = {'k': 1, 2: [3]}\ndel d['k']\nd['n'] = 4");
+  engine.run_source("a = [1, 'two', None]\nt = (1, 2)\nd = {'k': 1, 2: [3]}\ndel d['k']\nd['n'] = 4");
   const Value a = engine.get("a");
   REQUIRE(a.size() == 3);
   CHECK(a[1].as<std::string>() == "two");

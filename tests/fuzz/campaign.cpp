@@ -60,8 +60,7 @@ class Campaign {
  public:
   Campaign(const Target& target, const CampaignOptions& options)
       : target_(target), options_(options), next_(options.first) {
-    void* memory =
-        mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     board_ = new (memory) Board;
     log_ = (fs::temp_directory_path() / ("tsc-fuzz-" + std::to_string(getpid()))).string();
@@ -74,13 +73,11 @@ class Campaign {
 
   int run() {
     const auto start = Clock::now();
-    end_ = start + std::chrono::duration_cast<Clock::duration>(
-                       std::chrono::duration<double>(options_.seconds));
+    end_ = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
     while (!is_over()) one_worker();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    std::printf("%s: %llu inputs in %.0f s (%.0f s of processor time), %d findings\n",
-                target_.name.c_str(), static_cast<unsigned long long>(done_), seconds, cpu_,
-                findings_);
+    std::printf("%s: %llu inputs in %.0f s (%.0f s of processor time), %d findings\n", target_.name.c_str(),
+                static_cast<unsigned long long>(done_), seconds, cpu_, findings_);
     std::fflush(stdout);
     return findings_;
   }
@@ -99,8 +96,7 @@ class Campaign {
     for (uint64_t i = 0; i < most; ++i) {
       if (const int status = try_input(next_ + i)) _exit(status);
       if (__lsan_do_recoverable_leak_check != nullptr &&
-          (i % kLeakCheckEvery == kLeakCheckEvery - 1 || i + 1 == most) &&
-          __lsan_do_recoverable_leak_check() != 0)
+          (i % kLeakCheckEvery == kLeakCheckEvery - 1 || i + 1 == most) && __lsan_do_recoverable_leak_check() != 0)
         _exit(kLeaked);
     }
     _exit(0);
@@ -147,8 +143,7 @@ class Campaign {
   }
 
   static std::string describe(int status) {
-    if (WIFSIGNALED(status))
-      return std::string("killed by a signal: ") + strsignal(WTERMSIG(status));
+    if (WIFSIGNALED(status)) return std::string("killed by a signal: ") + strsignal(WTERMSIG(status));
     if (WEXITSTATUS(status) == kBrokenRule) return "";
     if (WEXITSTATUS(status) == kLeaked) return "leak (of this input or one of those before it)";
     return "exited with status " + std::to_string(WEXITSTATUS(status));
@@ -166,14 +161,10 @@ class Campaign {
       const uint64_t number = board_->number.load();
       if (number != watched) watched = number, cpu_begin = cpu, real_begin = Clock::now();
       const std::chrono::duration<double> real = Clock::now() - real_begin;
-      if (cpu - cpu_begin > options_.hang_seconds)
-        verdict = "hang";
-      else if (real.count() > 60 * options_.hang_seconds)
-        verdict = "hang (waiting, not computing)";
-      else if (resident_bytes_of(worker) > options_.memory_bytes)
-        verdict = "memory";
-      else if (Clock::now() >= end_ ||
-               (options_.cpu_seconds > 0 && cpu_ + cpu >= options_.cpu_seconds))
+      if (cpu - cpu_begin > options_.hang_seconds) verdict = "hang";
+      else if (real.count() > 60 * options_.hang_seconds) verdict = "hang (waiting, not computing)";
+      else if (resident_bytes_of(worker) > options_.memory_bytes) verdict = "memory";
+      else if (Clock::now() >= end_ || (options_.cpu_seconds > 0 && cpu_ + cpu >= options_.cpu_seconds))
         verdict = "time";
       if (verdict.empty()) continue;
       // A hang or a hoard is aborted, so that a core or a sanitizer can tell where it was.
@@ -189,16 +180,15 @@ class Campaign {
     ++findings_;
     std::error_code ignored;
     fs::create_directories(options_.findings, ignored);
-    const std::string stem = options_.findings + "/" + target_.name + "-" +
-                             std::to_string(options_.seed) + "-" + std::to_string(number);
+    const std::string stem =
+        options_.findings + "/" + target_.name + "-" + std::to_string(options_.seed) + "-" + std::to_string(number);
     std::ofstream(stem + target_.suffix, std::ios::binary).write(board_->input, board_->size);
     std::ostringstream told;
     told << (verdict.empty() ? board_->message : verdict) << "\n";
     told << std::ifstream(log_).rdbuf();
     std::ofstream(stem + ".log") << told.str();
-    std::printf("FINDING %s%s (again: --target %s --seed %llu --first %llu --count 1)\n%.6000s\n",
-                stem.c_str(), target_.suffix.c_str(), target_.name.c_str(),
-                static_cast<unsigned long long>(options_.seed),
+    std::printf("FINDING %s%s (again: --target %s --seed %llu --first %llu --count 1)\n%.6000s\n", stem.c_str(),
+                target_.suffix.c_str(), target_.name.c_str(), static_cast<unsigned long long>(options_.seed),
                 static_cast<unsigned long long>(number), told.str().c_str());
     std::fflush(stdout);
   }
@@ -215,8 +205,6 @@ class Campaign {
 
 }  // namespace
 
-int run_campaign(const Target& target, const CampaignOptions& options) {
-  return Campaign(target, options).run();
-}
+int run_campaign(const Target& target, const CampaignOptions& options) { return Campaign(target, options).run(); }
 
 }  // namespace tsc::fuzz

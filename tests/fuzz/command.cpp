@@ -40,14 +40,10 @@ bool read_command(int count, char** words, Command& command) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const auto taker = takers.find(word);
-    if (word == "--show")
-      command.show = true;
-    else if (taker != takers.end() && i + 1 < count)
-      taker->second(words[++i]);
-    else if (word.starts_with("--"))
-      return false;
-    else
-      command.files.push_back(word);
+    if (word == "--show") command.show = true;
+    else if (taker != takers.end() && i + 1 < count) taker->second(words[++i]);
+    else if (word.starts_with("--")) return false;
+    else command.files.push_back(word);
   }
   return true;
 }
@@ -58,8 +54,7 @@ int try_file(const Target& target, const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   const std::string broken = target.run(text.str());
-  std::printf("%s: %s: %s\n", target.name.c_str(), path.c_str(),
-              broken.empty() ? "taken well" : broken.c_str());
+  std::printf("%s: %s: %s\n", target.name.c_str(), path.c_str(), broken.empty() ? "taken well" : broken.c_str());
   return broken.empty() ? 0 : 1;
 }
 
@@ -74,8 +69,7 @@ void show(const Target& target, const CampaignOptions& options) {
 
 }  // namespace
 
-int fuzz_main(int count, char** words, const std::vector<Target>& targets,
-              const CampaignOptions& defaults) {
+int fuzz_main(int count, char** words, const std::vector<Target>& targets, const CampaignOptions& defaults) {
   Command command;
   command.campaign = defaults;
   if (!read_command(count, words, command)) return usage(targets);
@@ -87,10 +81,8 @@ int fuzz_main(int count, char** words, const std::vector<Target>& targets,
   command.campaign.cpu_seconds /= static_cast<double>(chosen.size());
   int failed = 0;
   for (const Target* target : chosen) {
-    if (command.show)
-      show(*target, command.campaign);
-    else if (command.files.empty())
-      failed += run_campaign(*target, command.campaign);
+    if (command.show) show(*target, command.campaign);
+    else if (command.files.empty()) failed += run_campaign(*target, command.campaign);
     else
       for (const std::string& path : command.files) failed += try_file(*target, path);
   }

@@ -12,7 +12,6 @@
 
 namespace tsc::fuzz {
 
-int fuzz_main(int count, char** words, const std::vector<Target>& targets,
-              const CampaignOptions& defaults = {});
+int fuzz_main(int count, char** words, const std::vector<Target>& targets, const CampaignOptions& defaults = {});
 
 }  // namespace tsc::fuzz

@@ -26,11 +26,9 @@ std::string fault_of_round_trip(io::SafetensorsHeader header) {
   try {
     first = io::make_safetensors_header(header);
     for (const io::TensorRecord& record : header.tensors) bytes += record.end - record.begin;
-    const io::SafetensorsHeader again =
-        io::parse_safetensors_header(std::string_view(first).substr(io::kSafetensorsPrefix),
-                                     static_cast<int64_t>(first.size()) + bytes);
-    if (again.tensors.size() != count || again.metadata != header.metadata)
-      return "written again it has other entries";
+    const io::SafetensorsHeader again = io::parse_safetensors_header(
+        std::string_view(first).substr(io::kSafetensorsPrefix), static_cast<int64_t>(first.size()) + bytes);
+    if (again.tensors.size() != count || again.metadata != header.metadata) return "written again it has other entries";
   } catch (const Error& error) {
     return "written again it is refused: " + error.message();
   }
@@ -40,11 +38,10 @@ std::string fault_of_round_trip(io::SafetensorsHeader header) {
 std::string try_safetensors(const std::string& file) {
   io::SafetensorsHeader header;
   try {
-    const int64_t length = io::safetensors_header_bytes(
-        std::string_view(file).substr(0, io::kSafetensorsPrefix), size_of(file));
+    const int64_t length =
+        io::safetensors_header_bytes(std::string_view(file).substr(0, io::kSafetensorsPrefix), size_of(file));
     header = io::parse_safetensors_header(
-        std::string_view(file).substr(io::kSafetensorsPrefix, static_cast<size_t>(length)),
-        size_of(file));
+        std::string_view(file).substr(io::kSafetensorsPrefix, static_cast<size_t>(length)), size_of(file));
   } catch (const Error& error) {
     return fault_of(error);
   }
@@ -75,11 +72,8 @@ std::string try_npy(const std::string& file) {
 }  // namespace
 
 int main(int count, char** words) {
-  const auto safetensors = [](Random& random, uint64_t) {
-    return fuzz::hostile_safetensors(random);
-  };
+  const auto safetensors = [](Random& random, uint64_t) { return fuzz::hostile_safetensors(random); };
   const auto npy = [](Random& random, uint64_t) { return fuzz::hostile_npy(random); };
-  return fuzz::fuzz_main(count, words,
-                         {{"safetensors", ".safetensors", safetensors, try_safetensors},
-                          {"npy", ".npy", npy, try_npy}});
+  return fuzz::fuzz_main(
+      count, words, {{"safetensors", ".safetensors", safetensors, try_safetensors}, {"npy", ".npy", npy, try_npy}});
 }

@@ -52,11 +52,9 @@ constexpr const char* kUnary[] = {"torch.relu({})",
                                   "{}.clamp(-1.0, 1.0)",
                                   "torch.floor({})",
                                   "{}.float()"};
-constexpr const char* kBinary[] = {"({} + {})", "({} - {})", "({} * {})",
-                                   "torch.where({} > {}, 1.0, 0.5)"};
+constexpr const char* kBinary[] = {"({} + {})", "({} - {})", "({} * {})", "torch.where({} > {}, 1.0, 0.5)"};
 // Both operands must be tensors.
-constexpr const char* kTensorBinary[] = {"({} / ({}.abs() + 1))", "torch.maximum({}, {})",
-                                         "torch.minimum({}, {})"};
+constexpr const char* kTensorBinary[] = {"({} / ({}.abs() + 1))", "torch.maximum({}, {})", "torch.minimum({}, {})"};
 constexpr const char* kNumbers[] = {"0.5", "2", "-1.25", "3.0", "k", "(k + 1)", "0.0", "1e-3"};
 constexpr int kSizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 65};
 
@@ -107,9 +105,7 @@ class Generator {
   }
 
  private:
-  void line(const std::string& text) {
-    out_ += std::string(static_cast<std::size_t>(indent_) * 4, ' ') + text + "\n";
-  }
+  void line(const std::string& text) { out_ += std::string(static_cast<std::size_t>(indent_) * 4, ' ') + text + "\n"; }
 
   Shape shape() {
     Shape made;
@@ -123,9 +119,7 @@ class Generator {
   }
 
   // Another variable that broadcasts with `shape`, or a number.
-  std::string partner(const Shape& with) {
-    return random_.chance(40) ? random_.pick(kNumbers) : tensor_partner(with);
-  }
+  std::string partner(const Shape& with) { return random_.chance(40) ? random_.pick(kNumbers) : tensor_partner(with); }
 
   // There is always one: the variable itself.
   std::string tensor_partner(const Shape& with) {
@@ -173,7 +167,8 @@ class Generator {
         "        self.flag = flag\n"
         "        self.bias = torch.ones(1) * scale\n"
         "        self.steps = [scale, 2]\n\n"
-        "parts = [Part(s, f) for s, f in [(2, True), (2, True), (2, True), (2, False), (3, True), (2, True), (0.5, True)]]\n"
+        "parts = [Part(s, f) for s, f in [(2, True), (2, True), (2, True), (2, False), (3, True), (2, True), (0.5, "
+        "True)]]\n"
         "parts.append(parts[1])\n\n";
     const Shape& shape = arguments_[0].shape;
     line("def work(part, k, log, a, b):");
@@ -239,40 +234,23 @@ class Generator {
     switch (random_.below(depth < 2 ? 20 : 14)) {
       case 0:
       case 1:
-      case 2:
-        return elementwise();
-      case 3:
-        return binary();
-      case 4:
-        return reduction();
-      case 5:
-        return view();
-      case 6:
-        return product();
-      case 7:
-        return in_place();
-      case 8:
-        return row_function();
-      case 9:
-        return effect();
-      case 10:
-        return call_helper();
-      case 11:
-        return leave();
-      case 12:
-        return leaf();
-      case 13:
-        return view();
-      case 14:
-        return branch_on_number(depth);
-      case 15:
-        return branch_on_tensor(depth);
-      case 16:
-        return loop(depth);
-      case 17:
-        return guarded(depth);
-      default:
-        return binary();
+      case 2: return elementwise();
+      case 3: return binary();
+      case 4: return reduction();
+      case 5: return view();
+      case 6: return product();
+      case 7: return in_place();
+      case 8: return row_function();
+      case 9: return effect();
+      case 10: return call_helper();
+      case 11: return leave();
+      case 12: return leaf();
+      case 13: return view();
+      case 14: return branch_on_number(depth);
+      case 15: return branch_on_tensor(depth);
+      case 16: return loop(depth);
+      case 17: return guarded(depth);
+      default: return binary();
     }
   }
 
@@ -283,10 +261,8 @@ class Generator {
 
   void binary() {
     const Variable v = variable();
-    if (random_.chance(40))
-      define(fill(random_.pick(kTensorBinary), v.name, tensor_partner(v.shape)), v.shape);
-    else
-      define(fill(random_.pick(kBinary), v.name, partner(v.shape)), v.shape);
+    if (random_.chance(40)) define(fill(random_.pick(kTensorBinary), v.name, tensor_partner(v.shape)), v.shape);
+    else define(fill(random_.pick(kBinary), v.name, partner(v.shape)), v.shape);
   }
 
   void reduction() {
@@ -297,12 +273,9 @@ class Generator {
     const int dim = random_.below(static_cast<int>(v.shape.size()));
     Shape made = v.shape;
     const bool keep = random_.chance(50);
-    if (keep)
-      made[static_cast<std::size_t>(dim)] = 1;
-    else
-      made.erase(made.begin() + dim);
-    const std::string axis =
-        std::to_string(random_.chance(50) ? dim : dim - static_cast<int>(v.shape.size()));
+    if (keep) made[static_cast<std::size_t>(dim)] = 1;
+    else made.erase(made.begin() + dim);
+    const std::string axis = std::to_string(random_.chance(50) ? dim : dim - static_cast<int>(v.shape.size()));
     define(v.name + "." + name + "(dim=" + axis + (keep ? ", keepdim=True)" : ")"), made);
     if (keep) define(v.name + " - " + variables_.back().name, v.shape);
   }
@@ -312,9 +285,7 @@ class Generator {
     if (v.shape.size() < 2) return define(v.name + ".unsqueeze(0)", prepend(v.shape));
     Shape made = v.shape;
     switch (random_.below(4)) {
-      case 0:
-        std::swap(made[0], made[1]);
-        return define(v.name + ".transpose(0, 1)", made);
+      case 0: std::swap(made[0], made[1]); return define(v.name + ".transpose(0, 1)", made);
       case 1: {
         int count = 1;
         for (int size : made) count *= size;
@@ -345,8 +316,8 @@ class Generator {
 
   void in_place() {
     Variable& v = variable();
-    static constexpr const char* kForms[] = {"{}.mul_(0.5)", "{}.add_({})", "{} += 1", "{}.mul_({})",
-                                             "{} -= {}", "{}[...] = {}", "{}.sin_()"};
+    static constexpr const char* kForms[] = {"{}.mul_(0.5)", "{}.add_({})",  "{} += 1",  "{}.mul_({})",
+                                             "{} -= {}",     "{}[...] = {}", "{}.sin_()"};
     // An argument may be a leaf with a gradient, which may not be written.
     if (v.name[0] == 'x') return elementwise();
     line(fill(random_.pick(kForms), v.name, random_.chance(50) ? "0.25" : tensor_partner(v.shape)));
@@ -356,12 +327,9 @@ class Generator {
   void leave() {
     const Variable v = variable();
     switch (random_.below(3)) {
-      case 0:
-        return define("opaque(" + v.name + ")", v.shape);
-      case 1:
-        return line("print(" + v.name + ".sum())");
-      default:
-        return line("log.append(" + v.name + ".sum() * 0.5)");
+      case 0: return define("opaque(" + v.name + ")", v.shape);
+      case 1: return line("print(" + v.name + ".sum())");
+      default: return line("log.append(" + v.name + ".sum() * 0.5)");
     }
   }
 
@@ -377,8 +345,7 @@ class Generator {
   void row_function() {
     const Variable v = variable();
     if (v.shape.empty() || v.shape.back() == 0) return elementwise();
-    static constexpr const char* kForms[] = {"torch.softmax({}, dim=-1)",
-                                             "F.log_softmax({}, dim=-1)",
+    static constexpr const char* kForms[] = {"torch.softmax({}, dim=-1)", "F.log_softmax({}, dim=-1)",
                                              "F.layer_norm({}, ({}.shape[-1],))"};
     define(fill(random_.pick(kForms), v.name, v.name), v.shape);
   }
@@ -386,14 +353,10 @@ class Generator {
   void effect() {
     const Variable v = variable();
     switch (random_.below(4)) {
-      case 0:
-        return line("print('at', k, " + v.name + ".shape)");
-      case 1:
-        return line("log.append(k)");
-      case 2:
-        return line("print('sum', " + v.name + ".sum().item())");
-      default:
-        return line("log.append(" + v.name + ".mean())");
+      case 0: return line("print('at', k, " + v.name + ".shape)");
+      case 1: return line("log.append(k)");
+      case 2: return line("print('sum', " + v.name + ".sum().item())");
+      default: return line("log.append(" + v.name + ".mean())");
     }
   }
 
@@ -418,9 +381,7 @@ class Generator {
     --indent_;
   }
 
-  static std::string tuple(const Shape& shape) {
-    return "(" + sizes_text(shape) + (shape.size() == 1 ? ",)" : ")");
-  }
+  static std::string tuple(const Shape& shape) { return "(" + sizes_text(shape) + (shape.size() == 1 ? ",)" : ")"); }
 
   void branch_on_number(int depth) {
     line("if k " + std::string(random_.chance(50) ? "> 1" : "== 0") + ":");

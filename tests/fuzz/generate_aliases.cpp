@@ -1,13 +1,14 @@
-// Programs whose function is called often, with tensors that are one object in some calls and different ones in others, or share their
-// memory: written in place, compared by `is`, kept, given gradients (templates.h).
+// Programs whose function is called often, with tensors that are one object in some calls and different ones in others,
+// or share their memory: written in place, compared by `is`, kept, given gradients (templates.h).
 #include "generate.h"
 #include "templates.h"
 
 namespace tsc::fuzz {
 namespace {
 
-// x tensor, b bool, i int, m module, k function of a tensor. In capitals: a variable; P tensor that needs a gradient, L list of
-// tensors, D dict with one.
+// x tensor, b bool, i int, m module, k function of a tensor. In capitals: a variable; P tensor that needs a gradient, L
+// list of tensors, D dict with one.
+// clang-format off
 const std::map<char, Templates> kExpressions = {
     {'x', {"{X}", "{X}", "{X}", "{x} * 2.0", "{x} + {x}", "{x} * {x}", "{x} - {x}", "torch.relu({x})", "{x}.detach()", "{x}.clone()",
            "{x}.view(-1)", "{P}", "{L}[0]", "{L}[-1]", "{m}.w", "{m}({x})", "torch.tanh({x})", "{x}.sum().reshape(1) + {x}", "{D}[\"a\"]",
@@ -53,6 +54,7 @@ const std::map<char, std::vector<const char*>> kVariables = {
     {'M', {"m0", "m1"}},
     {'K', {"k0", "k1"}},
 };
+// clang-format on
 
 constexpr const char* kPrelude = R"(import torch, functools
 import torch.nn as nn
@@ -126,7 +128,8 @@ const std::vector<Parameter> kParameters = {
 
 constexpr const char* kShown =
     "print([show(v) for v in (XS, PS, LS, DS, MS, G, kept, cellread())])\n"
-    "print([[a is b for a in (*XS, *PS, G.w, *kept)] for b in (*LS[0], *LS[1], *LS[2], *[m.w for m in MS], cellread())])\n";
+    "print([[a is b for a in (*XS, *PS, G.w, *kept)] for b in (*LS[0], *LS[1], *LS[2], *[m.w for m in MS], "
+    "cellread())])\n";
 
 }  // namespace
 

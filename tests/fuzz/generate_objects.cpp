@@ -1,14 +1,16 @@
-// Programs whose function is called often, with objects of many classes that it looks at, hands on and stores: in some calls one object
-// under several names, in others different ones, changed between the calls in everything that is reachable (templates.h).
+// Programs whose function is called often, with objects of many classes that it looks at, hands on and stores: in some
+// calls one object under several names, in others different ones, changed between the calls in everything that is
+// reachable (templates.h).
 #include "generate.h"
 #include "templates.h"
 
 namespace tsc::fuzz {
 namespace {
 
-// i int, f float, b bool, t text, l list, d dict, s set, o object, r dataclass, c enum member, e number of some class, q deque,
-// a bytes, k function, g anything to iterate over, h anything, n name of an attribute. In capitals: a variable; V list of objects,
-// N list of lists, M dict of lists, W iterator.
+// i int, f float, b bool, t text, l list, d dict, s set, o object, r dataclass, c enum member, e number of some class,
+// q deque, a bytes, k function, g anything to iterate over, h anything, n name of an attribute. In capitals: a
+// variable; V list of objects, N list of lists, M dict of lists, W iterator.
+// clang-format off
 const std::map<char, Templates> kExpressions = {
     {'i', {"{I}", "{I}", "1", "0", "len({l})", "{L}[-1]", "2", "3", "-1", "({i} + {i})", "({i} - {i})", "({i} * {i})", "len({d})", "len({s})",
            "len({q})", "len({a})", "{l}[{i}]", "{L}.pop()", "{l}.count({i})", "{d}.get({t}, {i})", "{D}.setdefault({t}, {i})",
@@ -107,6 +109,7 @@ const std::map<char, std::vector<const char*>> kVariables = {
     {'M', {"m0"}},
     {'W', {"w0"}},
 };
+// clang-format on
 
 constexpr const char* kPrelude = R"(import torch
 from collections import deque, defaultdict
@@ -301,7 +304,8 @@ const std::vector<Parameter> kParameters = {
 };
 
 constexpr const char* kShown =
-    "print([show(v) for v in (LS, DS, SS, OS, VS, RS, QS, AS, KS, NS, MS, G, GO, H2, kept, memo, Thing.total, cellread())])\n"
+    "print([show(v) for v in (LS, DS, SS, OS, VS, RS, QS, AS, KS, NS, MS, G, GO, H2, kept, memo, Thing.total, "
+    "cellread())])\n"
     "print([[a is b for a in (*LS, G, GO.items, H2, *kept)] for b in (*LS, *HS)])\n";
 
 }  // namespace

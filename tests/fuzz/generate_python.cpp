@@ -5,8 +5,9 @@
 namespace tsc::fuzz {
 namespace {
 
-// i int, f float, b bool, t text, l list of ints, p tuple, d dict of texts to ints, s set of ints, o object, g anything to
-// iterate over that gives ints, k function of an int, n name of an attribute. In capitals: a variable.
+// i int, f float, b bool, t text, l list of ints, p tuple, d dict of texts to ints, s set of ints, o object, g anything
+// to iterate over that gives ints, k function of an int, n name of an attribute. In capitals: a variable.
+// clang-format off
 const std::map<char, Templates> kExpressions = {
       {'i', {"{I}", "{I}", "0", "1", "2", "3", "-1", "7", "({i} + {i})", "({i} - {i})", "({i} * {i})", "({i} // {i})", "({i} % {i})",
              "len({l})", "len({d})", "len({s})", "len({t})", "sum({g})", "min({g})", "max({g}, default={i})", "max({i}, {i})",
@@ -61,6 +62,7 @@ const Templates kCompound = {
 
 const std::map<char, std::vector<const char*>> kVariables = {{'I', {"i0", "i1", "n"}}, {'L', {"l0", "l1"}}, {'D', {"d0", "d1"}}, {'S', {"s0"}},
                                                              {'T', {"t0", "t1"}}, {'P', {"p0"}}, {'O', {"o0", "o1"}}};
+// clang-format on
 
 const Grammar& grammar() {
   static const Grammar all = {kExpressions, kSimple, kCompound, kVariables};
@@ -127,13 +129,17 @@ std::string plain_program(uint64_t seed) {
   std::string program = kPrelude;
   program += indented(text.guarded(4 + random.below(6)));
   program += "    return i0, i1, l0, l1, d0, d1, sorted(s0), t0, p0, n, out\n";
-  program += "i0, i1, n, l0, l1, d0, d1, s0 = 1, 2, 0, [3, 1, 2], [1], {'a': 1, 'b': 2}, {}, {1, 2}\n"
-             "t0, t1, p0, o0, o1, out = 'ab', 'b', (1, 2), Base(2), Derived(3), []\n";
-  program += "for turn in range(4):\n    budget[0] = 25\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, p0, o0, o1))\n"
-             "    except Exception as error:\n        print(type(error).__name__, error)\n"
-             "    print(l0, l1, d0, d1, sorted(s0), o0, o0.x, o1, o1.x, Base.total, shared, memo, calls)\n    out.clear()\n";
+  program +=
+      "i0, i1, n, l0, l1, d0, d1, s0 = 1, 2, 0, [3, 1, 2], [1], {'a': 1, 'b': 2}, {}, {1, 2}\n"
+      "t0, t1, p0, o0, o1, out = 'ab', 'b', (1, 2), Base(2), Derived(3), []\n";
+  program +=
+      "for turn in range(4):\n    budget[0] = 25\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, "
+      "p0, o0, o1))\n"
+      "    except Exception as error:\n        print(type(error).__name__, error)\n"
+      "    print(l0, l1, d0, d1, sorted(s0), o0, o0.x, o1, o1.x, Base.total, shared, memo, calls)\n    out.clear()\n";
   for (size_t i = 1 + random.below(3); i > 0; --i)
-    program += "    if turn == " + std::to_string(random.below(3)) + ":\n        try:\n" + indented(indented(indented(text.expand(random.pick(grammar().simple), 1)))) +
+    program += "    if turn == " + std::to_string(random.below(3)) + ":\n        try:\n" +
+               indented(indented(indented(text.expand(random.pick(grammar().simple), 1)))) +
                "        except Exception as error:\n            print('between', type(error).__name__)\n";
   return program;
 }

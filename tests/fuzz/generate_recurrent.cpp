@@ -1,12 +1,14 @@
-// Recurrent functions by templates (templates.h), and gradients through their loops, asked for in all ways. The program itself compares
-// the compiled function with the function, and prints where they differ.
+// Recurrent functions by templates (templates.h), and gradients through their loops, asked for in all ways. The program
+// itself compares the compiled function with the function, and prints where they differ.
 #include "generate.h"
 #include "templates.h"
 
 namespace tsc::fuzz {
 namespace {
 
-// e: a tensor of 2 x 4; r: one without axes; m: a 4 x 4 weight; H: variables of 2 x 4. Of the name `t` stands the turn's number.
+// e: a tensor of 2 x 4; r: one without axes; m: a 4 x 4 weight; H: variables of 2 x 4. Of the name `t` stands the
+// turn's number.
+// clang-format off
 const std::map<char, Templates> kExpressions = {
     {'e',
      {"{H}", "{H}", "row", "torch.tanh({e})", "({e} + {e})", "({e} @ {m})", "({e} * {e})", "({e} + b)", "({e} * 0.5)", "torch.sigmoid({e})",
@@ -31,6 +33,7 @@ const Templates kSimple = {
     "{H} = F.dropout({e}, 0.0, True)", "assert {e}.shape == (2, 4)", "{H} += {e}", "pair = ({e}, {e})\nh = pair[0] * 0.3 + pair[1]"};
 const Templates kCompound = {"if t > 0:{:}", "if t % 2 == 0:{:}", "if {r} > 100:{:}", "for k in range(2):{:}", "if t == len(x) - 1:{:}"};
 const std::map<char, std::vector<const char*>> kVariables = {{'H', {"h", "c", "h"}}};
+// clang-format on
 
 const Grammar& grammar() {
   static const Grammar all = {kExpressions, kSimple, kCompound, kVariables};
@@ -109,7 +112,8 @@ def inside(f, original, n, needs):
     if not fits: print('inside differs', original.__name__, n, needs, results)
 )";
 
-constexpr const char* kCalls = R"(f, compiled_step, compiled_training = torch.compile(plain), torch.compile(step), torch.compile(trained)
+constexpr const char* kCalls =
+    R"(f, compiled_step, compiled_training = torch.compile(plain), torch.compile(step), torch.compile(trained)
 )";
 
 }  // namespace
@@ -118,8 +122,9 @@ std::string generate_recurrent_program(uint64_t seed) {
   TemplateText text(grammar(), seed);
   Random& random = text.random;
   std::string body;
-  const char* const kInFront[] = {"w = w * 1.5\n", "x = x * 2.0\n", "y = x @ w\n", "x = x.permute(1, 0, 2).contiguous().permute(1, 0, 2)\n", "h = h @ w\n", "b = b + h[0]\n",
-                                  "before = {e}\n"};
+  const char* const kInFront[] = {
+      "w = w * 1.5\n", "x = x * 2.0\n",  "y = x @ w\n",   "x = x.permute(1, 0, 2).contiguous().permute(1, 0, 2)\n",
+      "h = h @ w\n",   "b = b + h[0]\n", "before = {e}\n"};
   body += "c, out, y, row, t = torch.zeros(2, 4), [], x * 0.5, h, 0\n";
   for (size_t i = random.below(3); i > 0; --i) body += text.expand(random.pick(kInFront), 1);
   body += text.expand("{R}\n", 0);

@@ -22,8 +22,7 @@ using tsc::fuzz::Random;
 
 // The end of a text may be pointed at, one behind its last byte.
 bool is_inside(Span span, const Source& source) {
-  return span.begin <= span.end && span.begin <= source.text().size() &&
-         span.end <= source.text().size() + 1;
+  return span.begin <= span.end && span.begin <= source.text().size() && span.end <= source.text().size() + 1;
 }
 
 std::string fault_of(const Diagnostics& diagnostics, const Source& source) {
@@ -62,8 +61,7 @@ std::string try_parser(const std::string& text) {
   if (parsed.module && print_ast(*parsed.module).empty()) return "an empty tree";
   if (std::string fault = fault_of(parsed.diagnostics, source); !fault.empty()) return fault;
   const ParseResult expression = parse_expression(source, arena);
-  if (!expression.module != expression.diagnostics.has_errors())
-    return "neither expression nor errors, or both";
+  if (!expression.module != expression.diagnostics.has_errors()) return "neither expression nor errors, or both";
   return fault_of(expression.diagnostics, source);
 }
 
@@ -85,16 +83,14 @@ std::string try_compiler(const std::string& text) {
   options.check_shapes = text.size() % 5 == 2;
   const CompileResult compiled = compile_module(source, options);
   if (std::string fault = fault_of(compiled.diagnostics, *source); !fault.empty()) return fault;
-  if (!compiled.code != compiled.diagnostics.has_errors())
-    return "neither code nor errors, or both";
+  if (!compiled.code != compiled.diagnostics.has_errors()) return "neither code nor errors, or both";
   if (!compiled.code) return "";
   if (std::string fault = fault_of_code(*compiled.code, *source); !fault.empty()) return fault;
   const std::string bytes = serialize(*compiled.code);
   const DeserializeResult again = deserialize(bytes, source);
   if (!again.code) return "its own bytes are refused: " + again.error;
   if (serialize(*again.code) != bytes) return "read back, it writes other bytes";
-  return disassemble(*again.code) == disassemble(*compiled.code) ? ""
-                                                                 : "read back, it is other code";
+  return disassemble(*again.code) == disassemble(*compiled.code) ? "" : "read back, it is other code";
 }
 
 std::string tree_of(const Source& source) {
@@ -110,15 +106,13 @@ std::string try_formatter(const std::string& text) {
     const FormatResult once = format(source, {width});
     if (std::string fault = fault_of(once.diagnostics, source); !fault.empty()) return fault;
     if (once.ok == tree.empty())
-      return once.ok ? "formatted what is no program"
-                     : "refused a program:\n" + render_all(once.diagnostics, source);
+      return once.ok ? "formatted what is no program" : "refused a program:\n" + render_all(once.diagnostics, source);
     if (!once.ok) return "";
     const Source formatted("fuzz.tsc", once.text);
     if (tree_of(formatted) != tree) return "another tree:\n" + once.text;
     const FormatResult twice = format(formatted, {width});
     if (!twice.ok) return "its own output is refused:\n" + once.text;
-    if (twice.text != once.text)
-      return "not idempotent:\n---- once\n" + once.text + "---- twice\n" + twice.text;
+    if (twice.text != once.text) return "not idempotent:\n---- once\n" + once.text + "---- twice\n" + twice.text;
   }
   return "";
 }
@@ -133,9 +127,8 @@ std::string try_checker(const std::string& text) {
   const Diagnostics found = check(source, options);
   if (std::string fault = fault_of(found, source); !fault.empty()) return fault;
   if (tree_of(source).empty() && !found.has_errors()) return "no report of what is no program";
-  return render_all(found, source) == render_all(check(source, options), source)
-             ? ""
-             : "checking twice gives two answers";
+  return render_all(found, source) == render_all(check(source, options), source) ? ""
+                                                                                 : "checking twice gives two answers";
 }
 
 }  // namespace

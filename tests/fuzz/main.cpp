@@ -1,6 +1,7 @@
 // The differential fuzzer: runs random programs in the interpreter and in compiled worlds and
 // compares every printed bit and every error. Usage: tsc_fuzz [--seconds N] [--seed N] [--count N]
-// [--python | --loops] [--print]. With --python the programs are of plain Python, with --loops recurrent functions and gradients.
+// [--python | --loops] [--print]. With --python the programs are of plain Python, with --loops recurrent functions and
+// gradients.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -47,9 +48,9 @@ std::string without_warnings(const std::string& text) {
   return out;
 }
 
-// The gradient of a tensor that is repeated along an axis is a sum along it; the sum of one negative zero is zero. Where
-// the axis happens to have one element the interpreter repeats nothing, and a region, which does not know, sums. So in
-// lines that show gradients negative zeros count as zeros.
+// The gradient of a tensor that is repeated along an axis is a sum along it; the sum of one negative zero is zero.
+// Where the axis happens to have one element the interpreter repeats nothing, and a region, which does not know, sums.
+// So in lines that show gradients negative zeros count as zeros.
 std::string without_zero_signs(const std::string& text) {
   std::istringstream lines(text);
   std::string out;
@@ -92,15 +93,15 @@ std::string first_difference(const std::string& expected, const std::string& act
     std::size_t same = 0;
     while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
     const std::size_t from = same < 60 ? 0 : same - 60;
-    return "interpreter: " + a.substr(0, 40) + " ... " + a.substr(from, 160) +
-           "\ncompiled:    " + b.substr(0, 40) + " ... " + b.substr(from, 160) + "\n";
+    return "interpreter: " + a.substr(0, 40) + " ... " + a.substr(from, 160) + "\ncompiled:    " + b.substr(0, 40) +
+           " ... " + b.substr(from, 160) + "\n";
   }
 }
 
-void report(uint64_t seed, const World& world, const std::string& program,
-            const std::string& expected, const std::string& actual) {
-  std::printf("seed %llu differs in world '%s'\n%s%s\n", static_cast<unsigned long long>(seed),
-              world.name, program.c_str(), first_difference(expected, actual).c_str());
+void report(uint64_t seed, const World& world, const std::string& program, const std::string& expected,
+            const std::string& actual) {
+  std::printf("seed %llu differs in world '%s'\n%s%s\n", static_cast<unsigned long long>(seed), world.name,
+              program.c_str(), first_difference(expected, actual).c_str());
 }
 
 using Generator = std::string (*)(uint64_t seed);

@@ -14,9 +14,7 @@ struct Slice {
   size_t size() const { return end - begin; }
 };
 
-bool is_word_byte(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
-}
+bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
 
 // The tokens of a text, near enough: words with numbers, quoted texts of one line, operators.
 std::vector<Slice> tokens_of(std::string_view text) {
@@ -76,62 +74,39 @@ class Mutator {
     switch (random_.below(12)) {
       case 0:
       case 1:
-      case 2:
-        return exchange_token_of_a_kind();
-      case 3:
-        return exchange_token_with_word();
-      case 4:
-        return white_space();
-      case 5:
-        return duplicate_line();
-      case 6:
-        return erase_line();
-      case 7:
-        return swap_lines();
-      case 8:
-        return wrap_lines();
-      case 9:
-        return insert_piece_of_lines();
-      case 10:
-        return parenthesize();
-      default:
-        return comment();
+      case 2: return exchange_token_of_a_kind();
+      case 3: return exchange_token_with_word();
+      case 4: return white_space();
+      case 5: return duplicate_line();
+      case 6: return erase_line();
+      case 7: return swap_lines();
+      case 8: return wrap_lines();
+      case 9: return insert_piece_of_lines();
+      case 10: return parenthesize();
+      default: return comment();
     }
   }
 
   void rough_edit() {
     switch (random_.below(14)) {
-      case 0:
-        return flip_bit();
-      case 1:
-        return insert_bytes();
-      case 2:
-        return erase_bytes();
-      case 3:
-        return copy_bytes();
-      case 4:
-        return truncate();
-      case 5:
-        return nest();
+      case 0: return flip_bit();
+      case 1: return insert_bytes();
+      case 2: return erase_bytes();
+      case 3: return copy_bytes();
+      case 4: return truncate();
+      case 5: return nest();
       case 6:
-      case 7:
-        return insert_word();
-      case 8:
-        return erase_token();
-      case 9:
-        return swap_tokens();
-      case 10:
-        return indent_line();
-      default:
-        return gentle_edit();
+      case 7: return insert_word();
+      case 8: return erase_token();
+      case 9: return swap_tokens();
+      case 10: return indent_line();
+      default: return gentle_edit();
     }
   }
 
   size_t place() { return random_.below(text_.size() + 1); }
   void replace(Slice at, std::string_view with) { text_.replace(at.begin, at.size(), with); }
-  std::string_view view(Slice at) const {
-    return std::string_view(text_).substr(at.begin, at.size());
-  }
+  std::string_view view(Slice at) const { return std::string_view(text_).substr(at.begin, at.size()); }
 
   // Names for names, numbers for numbers, operators for operators: of this text or another.
   void exchange_token_of_a_kind() {
@@ -182,15 +157,13 @@ class Mutator {
   }
 
   void white_space() {
-    static const char* const kSpaces[] = {" ",      "  ",   "\t", "\\\n", "\n",
-                                          "\n\n\n", "\r\n", "\f", " ;",   "\n    "};
+    static const char* const kSpaces[] = {" ", "  ", "\t", "\\\n", "\n", "\n\n\n", "\r\n", "\f", " ;", "\n    "};
     const std::vector<Slice> tokens = tokens_of(text_);
     if (tokens.empty()) return;
     text_.insert(random_.pick(tokens).begin, random_.pick(kSpaces));
   }
   void comment() {
-    static const char* const kComments[] = {"#c\n",          "  # d\n", "#\n",
-                                            "# fmt: skip\n", "#!x\n",   "\n# e\n"};
+    static const char* const kComments[] = {"#c\n", "  # d\n", "#\n", "# fmt: skip\n", "#!x\n", "\n# e\n"};
     const std::vector<Slice> tokens = tokens_of(text_);
     if (tokens.empty()) return;
     text_.insert(random_.pick(tokens).end, random_.pick(kComments));
@@ -212,17 +185,15 @@ class Mutator {
   }
   void indent_line() {
     const size_t begin = random_.pick(lines_of(text_)).begin;
-    if (random_.once_in(2))
-      text_.insert(begin, random_.once_in(8) ? "\t" : "    ");
+    if (random_.once_in(2)) text_.insert(begin, random_.once_in(8) ? "\t" : "    ");
     else
       while (begin < text_.size() && text_[begin] == ' ') text_.erase(begin, 1);
   }
   // Puts some lines, deeper, below the head of a block.
   void wrap_lines() {
     static const char* const kHeads[] = {
-        "if x:",   "while True:", "for x in range(3):", "def f(x=1):", "class C:",
-        "with x:", "try:",        "def g():",           "else:",       "match x:",
-        "lambda:", "@x"};
+        "if x:",    "while True:", "for x in range(3):", "def f(x=1):", "class C:", "with x:", "try:",
+        "def g():", "else:",       "match x:",           "lambda:",     "@x"};
     static const char* const kTails[] = {"",
                                          "",
                                          "",
@@ -234,8 +205,7 @@ class Mutator {
     const std::vector<Slice> lines = lines_of(text_);
     const size_t first = random_.below(lines.size());
     const size_t last = std::min(lines.size() - 1, first + random_.below(6));
-    const size_t blanks =
-        std::min(std::string(view(lines[first])).find_first_not_of(' '), lines[first].size());
+    const size_t blanks = std::min(std::string(view(lines[first])).find_first_not_of(' '), lines[first].size());
     std::string block = std::string(blanks, ' ') + random_.pick(kHeads) + "\n";
     for (size_t i = first; i <= last; ++i) block += "    " + std::string(view(lines[i]));
     block += std::string(blanks, ' ') + random_.pick(kTails);
@@ -272,9 +242,8 @@ class Mutator {
   // Deep nesting: one opener many times, perhaps closed again.
   void nest() {
     static const char* const kOpeners[] = {
-        "(",     "[",     "{",           "-", "not ", "lambda: ", "f'{",          "x[",
-        "f(",    "if x:", "{1:",         "*", "x.y(", "(x,",      "x if x else ", "a + ",
-        "a ** ", "a.b.c", "[x for x in "};
+        "(",   "[", "{",    "-",   "not ",         "lambda: ", "f'{",   "x[",    "f(",          "if x:",
+        "{1:", "*", "x.y(", "(x,", "x if x else ", "a + ",     "a ** ", "a.b.c", "[x for x in "};
     const std::string opener = random_.pick(kOpeners);
     const size_t times = random_.once_in(4) ? random_.below(1200) : random_.below(120);
     std::string text;

@@ -8,9 +8,7 @@ namespace tsc::fuzz {
 
 class Random {
  public:
-  explicit Random(uint64_t seed, uint64_t stream = 0) : state_(seed * 0x9e3779b97f4a7c15 + stream) {
-    state_ = next();
-  }
+  explicit Random(uint64_t seed, uint64_t stream = 0) : state_(seed * 0x9e3779b97f4a7c15 + stream) { state_ = next(); }
   uint64_t next() {
     uint64_t z = (state_ += 0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;

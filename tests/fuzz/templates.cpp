@@ -13,7 +13,8 @@ std::string indented(const std::string& text) {
 }
 
 std::string TemplateText::hole(char kind, int depth) {
-  if (const auto names = grammar_.variables.find(kind); names != grammar_.variables.end()) return random.pick(names->second);
+  if (const auto names = grammar_.variables.find(kind); names != grammar_.variables.end())
+    return random.pick(names->second);
   const Templates& choices = grammar_.expressions.at(kind);
   const char variable = static_cast<char>(std::toupper(kind));
   if (depth > 5) return grammar_.variables.count(variable) ? hole(variable, depth) : expand(choices[0], depth + 1);
@@ -52,7 +53,9 @@ std::string TemplateText::guarded(size_t count) {
   std::string out;
   for (; count > 0; --count) {
     const std::string one = statement(0);
-    out += random.once_in(2) ? "try:\n" + indented(one) + "except Exception as error:\n    out.append(type(error).__name__)\n" : one;
+    out += random.once_in(2)
+               ? "try:\n" + indented(one) + "except Exception as error:\n    out.append(type(error).__name__)\n"
+               : one;
   }
   return out;
 }
@@ -79,7 +82,8 @@ std::string replace_words(const std::string& text, With with) {
 
 class Calls {
  public:
-  Calls(const CallsProgram& program, uint64_t seed) : program_(program), text_(program.grammar, seed), random_(text_.random) {}
+  Calls(const CallsProgram& program, uint64_t seed)
+      : program_(program), text_(program.grammar, seed), random_(text_.random) {}
   std::string text();
 
  private:
@@ -105,8 +109,12 @@ std::string Calls::argument(const Parameter& parameter) {
   const std::string pool = parameter.pool, count = " % len(" + pool + ")";
   const std::string fixed = std::to_string(random_.below(3)) + count;
   switch (random_.below(8)) {
-    case 0: case 1: case 2: return pool + "[" + fixed + "]";
-    case 3: case 4: case 5: return pool + "[turn // " + random_.pick(kTurns) + count + "]";
+    case 0:
+    case 1:
+    case 2: return pool + "[" + fixed + "]";
+    case 3:
+    case 4:
+    case 5: return pool + "[turn // " + random_.pick(kTurns) + count + "]";
     case 6: return pool + "[" + fixed + " if turn % 5 else -1]";
     default: return parameter.fresh;
   }
@@ -135,16 +143,18 @@ std::string Calls::function() {
   made_anew_ = !used_.empty() && random_.once_in(4);
   if (!made_anew_) return "@torch.compile\ndef f(turn, " + names_ + "):\n" + indented(body);
   const std::string cells = names_.substr(0, names_.size() - 2);
-  return "def maker(" + names_ + "):\n    @torch.compile\n    def f(turn):\n        nonlocal " + cells + "\n" + indented(indented(body)) +
-         "    def reset(*new):\n        nonlocal " + cells + "\n        " + names_ + "= new\n    return f, reset\n";
+  return "def maker(" + names_ + "):\n    @torch.compile\n    def f(turn):\n        nonlocal " + cells + "\n" +
+         indented(indented(body)) + "    def reset(*new):\n        nonlocal " + cells + "\n        " + names_ +
+         "= new\n    return f, reset\n";
 }
 
 std::string Calls::calls() {
   const auto some = [&] { return std::to_string(2 + random_.below(7)); };
   if (!made_anew_)
-    return "print(turn, show(f(turn, " + arguments() + ")))\nif turn % " + some() + " == 0: print('again', show(f(turn % 2, " + arguments() + ")))\n";
-  return "if turn % " + some() + " == 0: made[turn % 2] = maker(" + arguments() + ")\nif turn % " + some() + " == 1: made[0][1](" + arguments() +
-         ")\nprint(turn, show(made[turn // " + some() + " % 2][0](turn)))\n";
+    return "print(turn, show(f(turn, " + arguments() + ")))\nif turn % " + some() +
+           " == 0: print('again', show(f(turn % 2, " + arguments() + ")))\n";
+  return "if turn % " + some() + " == 0: made[turn % 2] = maker(" + arguments() + ")\nif turn % " + some() +
+         " == 1: made[0][1](" + arguments() + ")\nprint(turn, show(made[turn // " + some() + " % 2][0](turn)))\n";
 }
 
 // What the program does beside the calls, to the objects that they are given.
@@ -158,8 +168,9 @@ std::string Calls::between() {
       return word;
     });
     if (one.find("return") != std::string::npos) continue;
-    out += "if turn % " + std::to_string(2 + random_.below(8)) + " == " + std::to_string(random_.below(3)) + ":\n    try:\n        out, n = [], 1\n" +
-           indented(indented(one)) + "    except Exception as error:\n        print('between', type(error).__name__)\n";
+    out += "if turn % " + std::to_string(2 + random_.below(8)) + " == " + std::to_string(random_.below(3)) +
+           ":\n    try:\n        out, n = [], 1\n" + indented(indented(one)) +
+           "    except Exception as error:\n        print('between', type(error).__name__)\n";
   }
   return out;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Programs by templates: a template is text with holes, {i} for what stands under 'i' in the tables; a hole is filled by another
-// template of that kind, or, where the kind is one of variables, by a name of one. {:} is a suite of statements, {{ and }} are braces.
-// Must not know what the programs mean.
+// Programs by templates: a template is text with holes, {i} for what stands under 'i' in the tables; a hole is filled
+// by another template of that kind, or, where the kind is one of variables, by a name of one. {:} is a suite of
+// statements, {{ and }} are braces. Must not know what the programs mean.
 #include <map>
 #include <string>
 #include <vector>
@@ -44,9 +44,9 @@ struct Parameter {
   const char* fresh;  // an argument that each call makes anew
 };
 
-// A whole program: `prelude` and `pools`; a function f of the parameters that its body names, compiled, or made anew from time to time and
-// compiled with them as its cells; 30 and more calls with arguments out of the pools, and statements between them. `shown` is
-// printed behind each call.
+// A whole program: `prelude` and `pools`; a function f of the parameters that its body names, compiled, or made anew
+// from time to time and compiled with them as its cells; 30 and more calls with arguments out of the pools, and
+// statements between them. `shown` is printed behind each call.
 struct CallsProgram {
   const Grammar& grammar;
   const char* prelude;

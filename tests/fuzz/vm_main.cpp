@@ -18,8 +18,7 @@ constexpr uint64_t kMemory = uint64_t{64} << 20;
 constexpr uint64_t kSteps = 50000;
 
 bool is_expected(tsc_code code) {
-  return code == TSC_SCRIPT_ERROR || code == TSC_SYNTAX_ERROR || code == TSC_LIMIT ||
-         code == TSC_EXIT;
+  return code == TSC_SCRIPT_ERROR || code == TSC_SYNTAX_ERROR || code == TSC_LIMIT || code == TSC_EXIT;
 }
 
 std::string fault_of(const tenscript::Error& error) {
@@ -97,14 +96,12 @@ std::string try_loading(const std::string& text) {
 }  // namespace
 
 int main(int count, char** words) {
-  const Corpus corpus =
-      tsc::fuzz::load_corpus({"tests/conformance", "tests/scripts", "tests/slips"});
+  const Corpus corpus = tsc::fuzz::load_corpus({"tests/conformance", "tests/scripts", "tests/slips"});
   const auto make = [&](Random& random, uint64_t) {
     return tsc::fuzz::mutated_program(corpus, random, tsc::fuzz::Temper::Program);
   };
   return tsc::fuzz::fuzz_main(
       count, words,
       {{"vm", ".tsc", make, [](const std::string& text) { return try_program(text); }},
-       {"load", ".tsc", [](Random& random, uint64_t) { return loading_script(random); },
-        try_loading}});
+       {"load", ".tsc", [](Random& random, uint64_t) { return loading_script(random); }, try_loading}});
 }

@@ -53,18 +53,15 @@ std::string text_of(double value) {
 
 std::string describe(size_t index, const std::string& expected, const std::string& actual,
                      const std::string& distance) {
-  return "element " + std::to_string(index) + ": expected " + expected + ", got " + actual +
-         distance;
+  return "element " + std::to_string(index) + ": expected " + expected + ", got " + actual + distance;
 }
 
-std::string float_difference(const TensorLine& expected, const TensorLine& actual,
-                             const Tolerance& tolerance) {
+std::string float_difference(const TensorLine& expected, const TensorLine& actual, const Tolerance& tolerance) {
   const double scale = largest(expected.floats);
   for (size_t i = 0; i < expected.floats.size(); ++i) {
     const double want = expected.floats[i], got = actual.floats[i];
     if (same(want, got)) continue;
-    const double unit =
-        ulp_at(tolerance.unit == Unit::Tensor ? scale : std::fabs(want), expected.dtype);
+    const double unit = ulp_at(tolerance.unit == Unit::Tensor ? scale : std::fabs(want), expected.dtype);
     const bool finite = std::isfinite(want) && std::isfinite(got);
     if (finite && std::fabs(want - got) <= tolerance.ulps * unit && tolerance.ulps > 0) continue;
     return describe(i, text_of(want), text_of(got),
@@ -77,8 +74,7 @@ std::string float_difference(const TensorLine& expected, const TensorLine& actua
 
 TensorLine parse_tensor(const std::string& line) {
   const size_t open = line.find(" ["), close = line.find(']', open == std::string::npos ? 0 : open);
-  if (open == std::string::npos || close == std::string::npos)
-    throw std::runtime_error("not a tensor line: " + line);
+  if (open == std::string::npos || close == std::string::npos) throw std::runtime_error("not a tensor line: " + line);
   TensorLine out;
   const std::string head = line.substr(0, open);
   const size_t blank = head.rfind(' ');
@@ -89,12 +85,9 @@ TensorLine parse_tensor(const std::string& line) {
   for (std::string word; elements >> word;) {
     const char* text = word.c_str();
     // Nine digits name one float, but the double they spell is not that float.
-    if (out.is_double())
-      out.floats.push_back(std::strtod(text, nullptr));
-    else if (out.is_floating())
-      out.floats.push_back(std::strtof(text, nullptr));
-    else
-      out.integers.push_back(std::stoll(word));
+    if (out.is_double()) out.floats.push_back(std::strtod(text, nullptr));
+    else if (out.is_floating()) out.floats.push_back(std::strtof(text, nullptr));
+    else out.integers.push_back(std::stoll(word));
   }
   const size_t count = out.is_floating() ? out.floats.size() / (out.is_complex() ? 2 : 1) : out.integers.size();
   if (static_cast<int64_t>(count) != numel(out.sizes))
@@ -102,10 +95,8 @@ TensorLine parse_tensor(const std::string& line) {
   return out;
 }
 
-std::string difference(const TensorLine& expected, const TensorLine& actual,
-                       const Tolerance& tolerance) {
-  if (expected.dtype != actual.dtype)
-    return "dtype: expected " + expected.dtype + ", got " + actual.dtype;
+std::string difference(const TensorLine& expected, const TensorLine& actual, const Tolerance& tolerance) {
+  if (expected.dtype != actual.dtype) return "dtype: expected " + expected.dtype + ", got " + actual.dtype;
   if (expected.sizes != actual.sizes) {
     const auto text = [](const std::vector<int64_t>& sizes) {
       std::string out = "(";
@@ -117,8 +108,7 @@ std::string difference(const TensorLine& expected, const TensorLine& actual,
   if (expected.is_floating()) return float_difference(expected, actual, tolerance);
   for (size_t i = 0; i < expected.integers.size(); ++i)
     if (expected.integers[i] != actual.integers[i])
-      return describe(i, std::to_string(expected.integers[i]), std::to_string(actual.integers[i]),
-                      "");
+      return describe(i, std::to_string(expected.integers[i]), std::to_string(actual.integers[i]), "");
   return "";
 }
 

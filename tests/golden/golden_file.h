@@ -32,7 +32,6 @@ struct Tolerance {
 };
 
 // "" when they agree, else what differs first, with both values and the distance.
-std::string difference(const TensorLine& expected, const TensorLine& actual,
-                       const Tolerance& tolerance);
+std::string difference(const TensorLine& expected, const TensorLine& actual, const Tolerance& tolerance);
 
 }  // namespace tsc::golden

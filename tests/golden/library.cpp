@@ -22,12 +22,9 @@ std::vector<Group> groups_of(const std::string& text) {
   std::vector<Group> groups;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
-    if (line.rfind("case ", 0) == 0)
-      groups.push_back({line, {}});
-    else if (!groups.empty())
-      groups.back().lines.push_back(line);
-    else
-      throw std::runtime_error("a line before the first case: " + line);
+    if (line.rfind("case ", 0) == 0) groups.push_back({line, {}});
+    else if (!groups.empty()) groups.back().lines.push_back(line);
+    else throw std::runtime_error("a line before the first case: " + line);
   }
   return groups;
 }
@@ -39,11 +36,9 @@ Tolerance tolerance_of(const std::string& head) {
 
 bool is_tensor_line(const std::string& line) { return line.find(" [") != std::string::npos; }
 
-std::string compare_line(const std::string& expected, const std::string& actual,
-                         const Tolerance& tolerance) {
+std::string compare_line(const std::string& expected, const std::string& actual, const Tolerance& tolerance) {
   if (expected == actual) return "";
-  if (!is_tensor_line(expected) || !is_tensor_line(actual))
-    return "expected '" + expected + "', got '" + actual + "'";
+  if (!is_tensor_line(expected) || !is_tensor_line(actual)) return "expected '" + expected + "', got '" + actual + "'";
   const TensorLine a = parse_tensor(expected), b = parse_tensor(actual);
   if (a.mark != b.mark) return "expected '" + a.mark + "', got '" + b.mark + "'";
   const std::string problem = difference(a, b, tolerance);
@@ -51,8 +46,7 @@ std::string compare_line(const std::string& expected, const std::string& actual,
 }
 
 std::string compare_group(const Group& expected, const Group& actual) {
-  if (expected.head != actual.head)
-    return "expected the case '" + expected.head + "', got '" + actual.head + "'";
+  if (expected.head != actual.head) return "expected the case '" + expected.head + "', got '" + actual.head + "'";
   std::string problems;
   const size_t count = std::max(expected.lines.size(), actual.lines.size());
   for (size_t i = 0; i < count; ++i) {
@@ -68,7 +62,8 @@ int run(const std::string& tenscript, const std::string& folder, const std::stri
   const auto expected = groups_of(test::read_file(folder + "/data/" + name + ".txt"));
   test::ProcessOptions options;
   options.arguments = {tenscript, name + ".tsc"};
-  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_NO_BACKGROUND", "1"}, {"TENSCRIPT_UNTIMED", "1"}};
+  options.environment = {
+      {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_NO_BACKGROUND", "1"}, {"TENSCRIPT_UNTIMED", "1"}};
   options.folder = folder + "/cases";
   const test::ProcessResult result = test::run_process(options);
   const auto actual = groups_of(result.out);
@@ -84,8 +79,7 @@ int run(const std::string& tenscript, const std::string& folder, const std::stri
     std::cout << "FAILED " << expected[actual.size()].head << " and what follows did not run\n";
   } else if (actual.size() > expected.size()) {
     ++failed;
-    std::cout << "FAILED " << actual[expected.size()].head
-              << " has no golden data: run ./dev goldens " << name << "\n";
+    std::cout << "FAILED " << actual[expected.size()].head << " has no golden data: run ./dev goldens " << name << "\n";
   }
   if (result.exit_code != 0 || result.timed_out) {
     ++failed;
@@ -102,12 +96,9 @@ int main(int count, char** arguments) {
   std::string tenscript, folder, name;
   for (int i = 1; i < count; ++i) {
     const std::string argument = arguments[i];
-    if (argument == "--tenscript" && i + 1 < count)
-      tenscript = arguments[++i];
-    else if (argument == "--folder" && i + 1 < count)
-      folder = arguments[++i];
-    else
-      name = argument;
+    if (argument == "--tenscript" && i + 1 < count) tenscript = arguments[++i];
+    else if (argument == "--folder" && i + 1 < count) folder = arguments[++i];
+    else name = argument;
   }
   try {
     return tsc::golden::run(tenscript, folder, name);

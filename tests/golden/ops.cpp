@@ -24,17 +24,15 @@ struct Bound {
   double f32, f64, small;
 };
 const std::map<std::string, Bound>& bounds() {
-  static const std::map<std::string, Bound>
-      table =
-          {
-              {"exp", {2, 2, 1}},  {"exp2", {2, 2, 1}},  {"expm1", {2, 2, 1}},
-              {"log", {2, 2, 1}},  {"log2", {2, 2, 1}},  {"log1p", {2, 2, 1}},
-              {"sin", {2, 2, 1}},  {"cos", {2, 2, 1}},   {"tan", {4, 4, 1}},
-              {"asin", {2, 2, 1}}, {"acos", {2, 2, 1}},  {"atan", {2, 2, 1}},
-              {"tanh", {3, 3, 1}}, {"sigmoid", {3, 3, 1}}, {"erf", {3, 3, 1}},   {"erfinv", {4, 4, 1}},
-              {"pow", {3, 3, 1}},  {"atan2", {3, 3, 1}}, {"rsqrt", {1, 1, 1}},
-              {"sqrt", {0, 1, 0}},  // PyTorch's f64 square root of 0.5 is not the nearest number
-          };
+  static const std::map<std::string, Bound> table = {
+      {"exp", {2, 2, 1}},    {"exp2", {2, 2, 1}},    {"expm1", {2, 2, 1}},
+      {"log", {2, 2, 1}},    {"log2", {2, 2, 1}},    {"log1p", {2, 2, 1}},
+      {"sin", {2, 2, 1}},    {"cos", {2, 2, 1}},     {"tan", {4, 4, 1}},
+      {"asin", {2, 2, 1}},   {"acos", {2, 2, 1}},    {"atan", {2, 2, 1}},
+      {"tanh", {3, 3, 1}},   {"sigmoid", {3, 3, 1}}, {"erf", {3, 3, 1}},
+      {"erfinv", {4, 4, 1}}, {"pow", {3, 3, 1}},     {"atan2", {3, 3, 1}},
+      {"rsqrt", {1, 1, 1}},  {"sqrt", {0, 1, 0}},  // PyTorch's f64 square root of 0.5 is not the nearest number
+  };
   return table;
 }
 
@@ -44,7 +42,10 @@ Tolerance tolerance_of(const std::string& op, const std::string& dtype) {
   const auto found = bounds().find(op);
   if (found == bounds().end()) return {};
   const Bound& bound = found->second;
-  return {dtype == "f32" || dtype == "c64" ? bound.f32 : dtype == "f64" || dtype == "c128" ? bound.f64 : bound.small, Unit::Element};
+  return {dtype == "f32" || dtype == "c64"    ? bound.f32
+          : dtype == "f64" || dtype == "c128" ? bound.f64
+                                              : bound.small,
+          Unit::Element};
 }
 
 struct GoldenCase {
@@ -64,9 +65,8 @@ void parse_attribute(GoldenCase& into, const std::string& word) {
   for (std::string item; std::getline(items, item, ',');) {
     if (key == "axes") into.attributes.axes.push_back(std::stoll(item));
     if (key == "scalars")
-      into.scalars.push_back(item[0] == 'f'
-                                 ? Scalar::of_float(std::strtod(item.c_str() + 1, nullptr))
-                                 : Scalar::of_int(std::stoll(item.substr(1))));
+      into.scalars.push_back(item[0] == 'f' ? Scalar::of_float(std::strtod(item.c_str() + 1, nullptr))
+                                            : Scalar::of_int(std::stoll(item.substr(1))));
   }
 }
 
@@ -95,12 +95,9 @@ template <class S>
 void fill(S* to, const TensorLine& line, size_t i) {
   if constexpr (kIsComplex<S>)
     to[i] = {static_cast<decltype(S::re)>(line.floats[2 * i]), static_cast<decltype(S::re)>(line.floats[2 * i + 1])};
-  else if constexpr (kIsSmallFloat<S>)
-    to[i] = narrow<S>(static_cast<float>(line.floats[i]));
-  else if constexpr (std::is_integral_v<S>)
-    to[i] = static_cast<S>(line.integers[i]);
-  else
-    to[i] = static_cast<S>(line.floats[i]);
+  else if constexpr (kIsSmallFloat<S>) to[i] = narrow<S>(static_cast<float>(line.floats[i]));
+  else if constexpr (std::is_integral_v<S>) to[i] = static_cast<S>(line.integers[i]);
+  else to[i] = static_cast<S>(line.floats[i]);
 }
 
 Tensor tensor_of(const TensorLine& line) {
@@ -159,8 +156,7 @@ using Layout = Tensor (*)(const Tensor&);
 
 OpResults run_with(const GoldenCase& c, Layout layout) {
   std::vector<Tensor> operands;
-  for (const TensorLine& line : c.operands)
-    operands.push_back(layout ? layout(tensor_of(line)) : tensor_of(line));
+  for (const TensorLine& line : c.operands) operands.push_back(layout ? layout(tensor_of(line)) : tensor_of(line));
   return run_op(*op_from_name(c.op), operands, c.scalars, c.attributes);
 }
 

@@ -154,14 +154,15 @@ TEST_CASE("a C host built with pkg-config") {
   }
   TemporaryFolder folder;
   const std::string program = folder.path() + "/host", library = library_folder().string();
-  std::string flags = must({"pkg-config", "--cflags", "--libs", "tenscript"},
-                           {{"PKG_CONFIG_PATH", library + "/pkgconfig"}});
+  std::string flags =
+      must({"pkg-config", "--cflags", "--libs", "tenscript"}, {{"PKG_CONFIG_PATH", library + "/pkgconfig"}});
   while (!flags.empty() && flags.back() == '\n') flags.pop_back();
-  must({"sh", "-c", TENSCRIPT_CC " " TENSCRIPT_FLAGS " -o " + program + " " TENSCRIPT_SOURCE_DIR
-                    "/examples/embed_c/main.c " + flags + " -Wl,-rpath," + library});
+  must({"sh", "-c",
+        TENSCRIPT_CC " " TENSCRIPT_FLAGS " -o " + program + " " TENSCRIPT_SOURCE_DIR "/examples/embed_c/main.c " +
+            flags + " -Wl,-rpath," + library});
   CHECK(must({program}).find("released 1\n") != std::string::npos);
-  CHECK(must({"pkg-config", "--modversion", "tenscript"},
-             {{"PKG_CONFIG_PATH", library + "/pkgconfig"}}) == TENSCRIPT_VERSION "\n");
+  CHECK(must({"pkg-config", "--modversion", "tenscript"}, {{"PKG_CONFIG_PATH", library + "/pkgconfig"}}) ==
+        TENSCRIPT_VERSION "\n");
 }
 
 TEST_CASE("the installed executable compiles") {
@@ -249,8 +250,8 @@ TEST_CASE("the Debian package") {
     return;
   }
   TemporaryFolder folder;
-  must({TENSCRIPT_CPACK, "--config", TENSCRIPT_BUILD_DIR "/CPackConfig.cmake", "-B", folder.path(),
-        "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"});
+  must({TENSCRIPT_CPACK, "--config", TENSCRIPT_BUILD_DIR "/CPackConfig.cmake", "-B", folder.path(), "-D",
+        "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"});
   std::string package;
   for (const auto& entry : fs::directory_iterator(folder.path()))
     if (entry.path().extension() == ".deb") package = entry.path().string();

@@ -12,8 +12,7 @@ using namespace tsc::interp;
 TEST_CASE("every library file has the bytecode of its text", "[library]") {
   for (const stdlib::EmbeddedFile* file = stdlib::begin(); file != stdlib::end(); ++file) {
     INFO(file->path);
-    auto source =
-        std::make_shared<const lang::Source>(std::string(file->path), std::string(file->text));
+    auto source = std::make_shared<const lang::Source>(std::string(file->path), std::string(file->text));
     lang::DeserializeResult stored = lang::deserialize(file->bytecode, source);
     INFO(stored.error);
     REQUIRE(stored.code);
@@ -33,7 +32,6 @@ TEST_CASE("a host's own text of a library file is what runs", "[library]") {
   config.embedded = own;
   config.embedded_count = 1;
   Vm vm(config);
-  vm.run_module("import textwrap\nprint(textwrap.answer, hasattr(textwrap, 'dedent'))\n",
-                "host.tsc");
+  vm.run_module("import textwrap\nprint(textwrap.answer, hasattr(textwrap, 'dedent'))\n", "host.tsc");
   CHECK(printed == "42 False\n");
 }

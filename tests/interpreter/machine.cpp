@@ -16,26 +16,25 @@ struct RecordingWatchers : Watchers {
   std::vector<std::string> stores;
   explicit RecordingWatchers(Vm& v) : vm(v) { vm.set_watchers(this); }
   ~RecordingWatchers() override { vm.set_watchers(nullptr); }
-  void on_store(Object*, const Value& key) override {
-    stores.push_back(key ? to_string(vm, key) : "*");
-  }
+  void on_store(Object*, const Value& key) override { stores.push_back(key ? to_string(vm, key) : "*"); }
 };
 
 }  // namespace
 
 TEST_CASE("every store path of a watched object is seen") {
   TestVm t;
-  t.run("class C: pass\n"
-        "o = C(); o.a = 1\n"
-        "d = {'k': 1}; l = [3, 1, 2]; s = {1}\n"
-        "def make():\n"
-        "    n = 0\n"
-        "    def get(): return n\n"
-        "    def put(v):\n"
-        "        nonlocal n\n"
-        "        n = v\n"
-        "    return get, put\n"
-        "get, put = make()\n");
+  t.run(
+      "class C: pass\n"
+      "o = C(); o.a = 1\n"
+      "d = {'k': 1}; l = [3, 1, 2]; s = {1}\n"
+      "def make():\n"
+      "    n = 0\n"
+      "    def get(): return n\n"
+      "    def put(v):\n"
+      "        nonlocal n\n"
+      "        n = v\n"
+      "    return get, put\n"
+      "get, put = make()\n");
   for (const char* name : {"o", "d", "l", "s", "C"}) t.global(name).object()->watch();
   cast<FunctionObject>(t.global("get"))->closure[0]->watch();
   t.module->globals->watch();
@@ -49,21 +48,22 @@ TEST_CASE("every store path of a watched object is seen") {
                                           "fresh = 1\n",
                                           "edit.tsc");
   t.vm.run_code(code, t.module);
-  std::vector<std::string> expected = {"a", "b", "b", "k", "k", "k", "z", "*", "0", "*",
-                                       "*", "*", "7", "7", "x", "x", "*", "fresh"};
+  std::vector<std::string> expected = {"a", "b", "b", "k", "k", "k", "z", "*", "0",
+                                       "*", "*", "*", "7", "7", "x", "x", "*", "fresh"};
   CHECK(watchers.stores == expected);
 }
 
 TEST_CASE("attributes are inspected without running code") {
   TestVm t;
-  t.run("class B:\n"
-        "    k = 1\n"
-        "    @property\n"
-        "    def p(self): return 1 / 0\n"
-        "    def m(self): pass\n"
-        "class C(B):\n"
-        "    def __getattr__(self, n): return 1 / 0\n"
-        "c = C(); c.x = 5\n");
+  t.run(
+      "class B:\n"
+      "    k = 1\n"
+      "    @property\n"
+      "    def p(self): return 1 / 0\n"
+      "    def m(self): pass\n"
+      "class C(B):\n"
+      "    def __getattr__(self, n): return 1 / 0\n"
+      "c = C(); c.x = 5\n");
   Vm& vm = t.vm;
   Value c = t.global("c");
   auto site = [&](const char* name) { return inspect_attribute(vm, c, intern(vm, name)); };
@@ -81,15 +81,14 @@ TEST_CASE("attributes are inspected without running code") {
 
 TEST_CASE("a stack of frames built from outside goes on in the middle") {
   TestVm t;
-  t.run("def inner(a, b):\n"
-        "    c = a * b\n"
-        "    return c + 1\n"
-        "def outer(x):\n"
-        "    y = inner(x, 3)\n"
-        "    return y * 10\n");
-  auto function = [&](const char* name) {
-    return Local<FunctionObject>(cast<FunctionObject>(t.global(name)));
-  };
+  t.run(
+      "def inner(a, b):\n"
+      "    c = a * b\n"
+      "    return c + 1\n"
+      "def outer(x):\n"
+      "    y = inner(x, 3)\n"
+      "    return y * 10\n");
+  auto function = [&](const char* name) { return Local<FunctionObject>(cast<FunctionObject>(t.global(name))); };
   FrameState outer, inner;
   outer.function = function("outer");
   const tsc::lang::CodeObject& code = *outer.function->code->code;
@@ -128,24 +127,24 @@ TEST_CASE("interrupts and limits") {
                     "    try:\n"
                     "        while True: pass\n"
                     "    except BaseException:\n"
-                    "        print('swallowed')\n") ==
-        "!LimitError: the script used up its limit of 10000 steps");
+                    "        print('swallowed')\n") == "!LimitError: the script used up its limit of 10000 steps");
 }
 
 TEST_CASE("recursion ends in an error on a small stack too") {
   auto body = [](void*) -> void* {
     TestVm t;
-    std::string out = t.run("def f(n): return f(n + 1)\n"
-                            "class C:\n"
-                            "    def __repr__(self): return repr(self)\n"
-                            "    def __eq__(self, o): return self == o\n"
-                            "for g in (lambda: f(0), lambda: repr(C()), lambda: C() == C()):\n"
-                            "    try: g()\n"
-                            "    except RecursionError: print('ok')\n"
-                            "l = []\n"
-                            "for i in range(100000): l = [l]\n"
-                            "try: repr(l)\n"
-                            "except RecursionError: print('ok')\n");
+    std::string out = t.run(
+        "def f(n): return f(n + 1)\n"
+        "class C:\n"
+        "    def __repr__(self): return repr(self)\n"
+        "    def __eq__(self, o): return self == o\n"
+        "for g in (lambda: f(0), lambda: repr(C()), lambda: C() == C()):\n"
+        "    try: g()\n"
+        "    except RecursionError: print('ok')\n"
+        "l = []\n"
+        "for i in range(100000): l = [l]\n"
+        "try: repr(l)\n"
+        "except RecursionError: print('ok')\n");
     return out == "ok\nok\nok\nok\n" ? const_cast<char*>("fine") : nullptr;
   };
   pthread_attr_t attributes;
@@ -175,8 +174,7 @@ Value vector_construct(Vm& vm, Type* type, Args& args) {
   return v.take();
 }
 Value vector_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
-  if (op != BinaryOp::Add || !is_kind(a, Kind::Native) || !is_kind(b, Kind::Native))
-    return vm.not_implemented();
+  if (op != BinaryOp::Add || !is_kind(a, Kind::Native) || !is_kind(b, Kind::Native)) return vm.not_implemented();
   Local<Vector2> r = vm.heap().make<Vector2>(cast<Object>(a)->type);
   r->x = cast<Vector2>(a)->x + cast<Vector2>(b)->x;
   r->y = cast<Vector2>(a)->y + cast<Vector2>(b)->y;

@@ -27,8 +27,7 @@ int main(int argc, char** argv) {
   config.arguments.assign(argv + 1, argv + argc);
   std::vector<EmbeddedFile> library;
 #ifdef TSC_HAS_LIBRARY
-  for (const auto* f = tsc::stdlib::begin(); f != tsc::stdlib::end(); ++f)
-    library.push_back({f->path, f->text});
+  for (const auto* f = tsc::stdlib::begin(); f != tsc::stdlib::end(); ++f) library.push_back({f->path, f->text});
   config.embedded = library.data();
   config.embedded_count = library.size();
 #endif

@@ -74,12 +74,13 @@ TEST_CASE("tables keep order and survive removals") {
 
 TEST_CASE("a stop ends a collection; the next one finds what is left") {
   TestVm t;
-  t.run("import gc\n"
-        "gc.disable()\n"
-        "def make():\n"
-        "    for i in range(100000):\n"
-        "        a = []; a.append(a)\n"
-        "make()\n");
+  t.run(
+      "import gc\n"
+      "gc.disable()\n"
+      "def make():\n"
+      "    for i in range(100000):\n"
+      "        a = []; a.append(a)\n"
+      "make()\n");
   t.vm.stop(StopCause::Host);
   CHECK(t.vm.heap().collect() == 0);
   t.vm.end_entry();
@@ -157,6 +158,5 @@ TEST_CASE("the items of a list are as those of a std::vector") {
 TEST_CASE("two virtual machines share nothing") {
   TestVm a, b;
   CHECK(a.run("import sys\nsys.mark = 1\nx = 5\nprint(x)\n") == "5\n");
-  CHECK(b.run("import sys\nprint(hasattr(sys, 'mark'))\nprint(x)\n") ==
-        "False\n!NameError: name 'x' is not defined");
+  CHECK(b.run("import sys\nprint(hasattr(sys, 'mark'))\nprint(x)\n") == "False\n!NameError: name 'x' is not defined");
 }

@@ -48,8 +48,7 @@ std::string only_file(const std::string& folder) {
 
 size_t entries(const std::string& folder) {
   size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(folder))
-    count += entry.path().extension() == ".kernel";
+  for (const auto& entry : fs::directory_iterator(folder)) count += entry.path().extension() == ".kernel";
   return count;
 }
 
@@ -104,7 +103,7 @@ TEST_CASE("what one cache stores another loads") {
   CHECK_FALSE(has(second, "another program"));
   CHECK(first.store("empty", {"\xC3", "", {}, 0}).empty());
   CHECK(second.load("empty", &problem) == CodeImage{"\xC3", "", {}, 0});
-  struct stat about {};
+  struct stat about{};
   REQUIRE(stat((folder.path() + "/cache").c_str(), &about) == 0);
   CHECK((about.st_mode & 0777) == 0700);
   REQUIRE(stat(only_file(folder.path() + "/cache").c_str(), &about) == 0);
@@ -156,8 +155,7 @@ TEST_CASE("a valid checksum over nonsense is refused too") {
   CodeImage image = sample_image();
   image.entry = 40;
   CacheEntry entry;
-  CHECK(unpack_entry(pack_entry({"test", "p", image}), &entry).find("byte 40") !=
-        std::string::npos);
+  CHECK(unpack_entry(pack_entry({"test", "p", image}), &entry).find("byte 40") != std::string::npos);
   image = sample_image();
   image.imports[0].slot = 13;
   CHECK_FALSE(unpack_entry(pack_entry({"test", "p", image}), &entry).empty());
@@ -173,9 +171,8 @@ TEST_CASE("a damaged file is skipped with a reason and written anew") {
   REQUIRE(cache.store("p", sample_image()).empty());
   const std::string file = only_file(cache.folder());
   const std::string bytes = read_file(file);
-  for (const std::string& damaged :
-       {std::string(), bytes.substr(0, 31), bytes.substr(0, bytes.size() - 1),
-        std::string(bytes.size(), '\0'), std::string("#!/bin/sh\n")}) {
+  for (const std::string& damaged : {std::string(), bytes.substr(0, 31), bytes.substr(0, bytes.size() - 1),
+                                     std::string(bytes.size(), '\0'), std::string("#!/bin/sh\n")}) {
     write_file(file, damaged);
     Problem problem;
     CHECK_FALSE(cache.load("p", &problem));
@@ -339,7 +336,9 @@ TEST_CASE("another user's folder is refused") {
   TemporaryFolder folder;
   DiskCache cache(in(folder));
   REQUIRE(cache.store("p", sample_image()).empty());
-  { const Nobody nobody(folder); }
+  {
+    const Nobody nobody(folder);
+  }
   DiskCache again(in(folder));
   Problem problem;
   CHECK_FALSE(again.load("p", &problem));
@@ -445,13 +444,11 @@ TEST_CASE("threads and caches on one folder do not disturb one another") {
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
   Problem problem;
-  for (const DiskCacheRow& row : DiskCache(options).list(&problem))
-    CHECK(row.state == State::Usable);
+  for (const DiskCacheRow& row : DiskCache(options).list(&problem)) CHECK(row.state == State::Usable);
 }
 
 TEST_CASE("artifacts lose nothing but what is damaged") {
-  const std::vector<CacheEntry> entries = {{"test", "first", sample_image()},
-                                           {"test", "second", sample_image(100)}};
+  const std::vector<CacheEntry> entries = {{"test", "first", sample_image()}, {"test", "second", sample_image(100)}};
   const std::string bytes = pack_artifacts(entries);
   CHECK(unpack_artifacts(bytes).entries == entries);
   CHECK(unpack_artifacts(bytes).problems.empty());

@@ -14,8 +14,7 @@ std::vector<ValueId> list(std::initializer_list<ValueId> values) { return values
 class Recorder final : public Host {
  public:
   std::function<void(uint32_t, std::span<const RunValue>, std::span<RunValue>)> run;
-  void host(uint32_t id, std::span<const RunValue> arguments,
-            std::span<RunValue> results) override {
+  void host(uint32_t id, std::span<const RunValue> arguments, std::span<RunValue> results) override {
     log += "host" + std::to_string(id) + ";";
     if (run) run(id, arguments, results);
   }
@@ -37,11 +36,9 @@ TEST_CASE("equal scalars and constants share one value; constants fold") {
   CHECK(b.constant(int64_t{1}) != b.constant_bool(true));
   CHECK(b.scalar(ScalarOp::add, list({n, m})) == b.scalar(ScalarOp::add, list({m, n})));
   CHECK(b.scalar(ScalarOp::mul, list({n, b.constant(int64_t{1})})) == n);
-  CHECK(b.known_int(b.scalar(ScalarOp::mul, list({b.constant(int64_t{6}),
-                                                  b.constant(int64_t{7})}))) == 42);
+  CHECK(b.known_int(b.scalar(ScalarOp::mul, list({b.constant(int64_t{6}), b.constant(int64_t{7})}))) == 42);
   // A fold that would raise stays an instruction.
-  const ValueId bad = b.scalar(ScalarOp::floor_div, list({b.constant(int64_t{1}),
-                                                          b.constant(int64_t{0})}));
+  const ValueId bad = b.scalar(ScalarOp::floor_div, list({b.constant(int64_t{1}), b.constant(int64_t{0})}));
   CHECK(!b.known_int(bad));
   b.exit(0, list({bad}));
   const auto executable = make_region_executor(std::move(region));
@@ -65,8 +62,7 @@ TEST_CASE("shape errors are raised while building, unless the embedder guards") 
   CHECK_NOTHROW(b.op(Op::add, list({x, y}), {}, {}));
   const ValueId two = b.op(Op::full, {}, list({b.constant(0.0), b.constant(int64_t{2})}), {});
   const ValueId three = b.op(Op::full, {}, list({b.constant(0.0), b.constant(int64_t{3})}), {});
-  CHECK_THROWS_WITH(b.op(Op::add, list({two, three}), {}, {}),
-                    Catch::Contains("(2,)") && Catch::Contains("(3,)"));
+  CHECK_THROWS_WITH(b.op(Op::add, list({two, three}), {}, {}), Catch::Contains("(2,)") && Catch::Contains("(3,)"));
   CHECK_THROWS_AS(b.op(Op::sum, list({x}), {}, axes({1})), Error);
   CHECK_THROWS_AS(b.op(Op::exp, list({b.op(Op::lt, list({x, y}), {}, {})}), {}, {}), Error);
   // Common factors cancel: (n) -> (n, 1) needs no guard, (n) -> (m) does.
@@ -82,12 +78,11 @@ TEST_CASE("sizes are registers: one region serves every size") {
   Region region;
   RegionBuilder b(region);
   const ValueId x = region.add_tensor_input(DType::F64, 2);
-  const ValueId padded = b.op(Op::pad, list({x}),
-                              list({b.constant(1.0), b.constant(int64_t{1}),
-                                    b.constant(int64_t{2})}), axes({1}));
+  const ValueId padded =
+      b.op(Op::pad, list({x}), list({b.constant(1.0), b.constant(int64_t{1}), b.constant(int64_t{2})}), axes({1}));
   const ValueId joined = b.op(Op::concat, list({padded, padded}), {}, axes({0}));
-  const ValueId rows = b.op(Op::unfold, list({joined}),
-                            list({b.constant(int64_t{2}), b.constant(int64_t{1})}), axes({1}));
+  const ValueId rows =
+      b.op(Op::unfold, list({joined}), list({b.constant(int64_t{2}), b.constant(int64_t{1})}), axes({1}));
   b.exit(7, list({rows, b.size(rows, 0), b.size(rows, 1)}));
   for (int64_t n : {0, 1, 4}) {
     const RunExit exit = run_region(region, {Tensor::empty(DType::F64, {n, 3})});
@@ -159,17 +154,20 @@ TEST_CASE("write_back writes through strides and old values stay old") {
 
 TEST_CASE("a store writes the memory of the version before where nobody looks at that any more") {
   const auto run = [](const char* text, const std::vector<Tensor>& inputs) {
-    return run_region(parse_region(std::string("region r(%0: f64[%1, %2], %3: f64[%4]) {\n assume %2 == %4\n %5 = const int 0\n"
-                                               " %6 = const int 1\n") + text + "}\n"), inputs);
+    return run_region(
+        parse_region(std::string("region r(%0: f64[%1, %2], %3: f64[%4]) {\n assume %2 == %4\n %5 = const int 0\n"
+                                 " %6 = const int 1\n") +
+                     text + "}\n"),
+        inputs);
   };
   const Tensor row = doubles({3}, {7, 8, 9});
   const Tensor whole = doubles({4, 3}, std::vector<double>(12, 1.0));
   const Tensor x = view_slice(whole, 0, 1, 2, 1);  // memory that does not begin with it
   // Twice into an input that the region writes anyway: no memory of its own, and none beside its rows is touched.
-  const RunExit twice = run(
-      " %7 = store %0, %3, %5, %4, %6 : f64[%1, %2]\n %8 = store %7, %3, %2, %4, %6 : f64[%1, %2]\n"
-      " write_back %0, %8\n exit #0(%8)\n",
-      {x, row});
+  const RunExit twice =
+      run(" %7 = store %0, %3, %5, %4, %6 : f64[%1, %2]\n %8 = store %7, %3, %2, %4, %6 : f64[%1, %2]\n"
+          " write_back %0, %8\n exit #0(%8)\n",
+          {x, row});
   CHECK(twice.live[0].tensor.storage() == whole.storage());
   CHECK(list_of<double>(whole) == std::vector<double>{1, 1, 1, 7, 8, 9, 7, 8, 9, 1, 1, 1});
   CHECK(whole.storage()->version == 1);
@@ -177,17 +175,20 @@ TEST_CASE("a store writes the memory of the version before where nobody looks at
   for (const char* between : {" %9 = neg %0 : f64[%1, %2]\n", " %9 = scalar floor_div %6, %1 : int\n"}) {
     const Tensor old = doubles({2, 3}, {1, 2, 3, 4, 5, 6});
     const RunExit late = run((std::string(" %7 = store %0, %3, %5, %4, %6 : f64[%1, %2]\n") + between +
-                              " write_back %0, %7\n exit #0(%7, %9)\n").c_str(),
+                              " write_back %0, %7\n exit #0(%7, %9)\n")
+                                 .c_str(),
                              {old, row});
     CHECK(late.live[0].tensor.storage() != old.storage());
     CHECK(list_of<double>(old) == std::vector<double>{7, 8, 9, 4, 5, 6});
-    if (late.live[1].tensor.defined()) CHECK(list_of<double>(late.live[1].tensor) == std::vector<double>{-1, -2, -3, -4, -5, -6});
+    if (late.live[1].tensor.defined())
+      CHECK(list_of<double>(late.live[1].tensor) == std::vector<double>{-1, -2, -3, -4, -5, -6});
   }
   // Memory that the region made itself: in place once its other readers are through, and not while a view of it waits.
-  const RunExit own = run(
-      " %7 = exp %0 : f64[%1, %2]\n %8 = store %7, %3, %5, %4, %6 : f64[%1, %2]\n %9 = permute %8 axes=[1, 0] : f64[%2, %1]\n"
-      " %10 = store %8, %3, %2, %4, %6 : f64[%1, %2]\n exit #0(%10, %9)\n",
-      {doubles({2, 3}, {0, 0, 0, 0, 0, 0}), row});
+  const RunExit own =
+      run(" %7 = exp %0 : f64[%1, %2]\n %8 = store %7, %3, %5, %4, %6 : f64[%1, %2]\n %9 = permute %8 axes=[1, 0] : "
+          "f64[%2, %1]\n"
+          " %10 = store %8, %3, %2, %4, %6 : f64[%1, %2]\n exit #0(%10, %9)\n",
+          {doubles({2, 3}, {0, 0, 0, 0, 0, 0}), row});
   CHECK(list_of<double>(own.live[0].tensor) == std::vector<double>{7, 8, 9, 7, 8, 9});
   CHECK(list_of<double>(own.live[1].tensor) == std::vector<double>{7, 1, 8, 1, 9, 1});
   CHECK(own.live[0].tensor.storage() != own.live[1].tensor.storage());
@@ -209,8 +210,7 @@ TEST_CASE("branches and loops") {
   const auto carried = b.loop(picked[1], list({picked[0], b.constant(int64_t{0})}),
                               [&](ValueId iteration, std::span<const ValueId> now) {
                                 const ValueId next = b.op(Op::add, list({now[0], now[0]}), {}, {});
-                                const ValueId count =
-                                    b.scalar(ScalarOp::add, list({now[1], iteration}));
+                                const ValueId count = b.scalar(ScalarOp::add, list({now[1], iteration}));
                                 return list({next, count});
                               });
   b.exit(0, list({carried[0], carried[1]}));
@@ -252,8 +252,7 @@ TEST_CASE("random numbers advance in program order") {
   const ValueId n = region.add_input(ValueKind::Int);
   const auto first = b.rng_advance(n);
   const auto second = b.rng_advance(b.constant(int64_t{1}));
-  const ValueId draw = b.op(Op::rng_bits, {}, list({second.first, second.second, n}),
-                            to_dtype(DType::F64));
+  const ValueId draw = b.op(Op::rng_bits, {}, list({second.first, second.second, n}), to_dtype(DType::F64));
   b.exit(0, list({first.second, second.second, draw}));
   const auto executable = make_region_executor(std::move(region));
   RngState rng{42, 10};
@@ -289,8 +288,7 @@ TEST_CASE("read converts one element and refuses more") {
   Region region;
   RegionBuilder b(region);
   const ValueId x = region.add_tensor_input(DType::F32, 1);
-  b.exit(0, list({b.read(x, ValueKind::Float), b.read(x, ValueKind::Int),
-                  b.read(x, ValueKind::Bool)}));
+  b.exit(0, list({b.read(x, ValueKind::Float), b.read(x, ValueKind::Int), b.read(x, ValueKind::Bool)}));
   const RunExit exit = run_region(region, {floats({1}, {2.5f})});
   CHECK(exit.live[0].scalar.f == 2.5);
   CHECK(exit.live[1].scalar.i == 2);

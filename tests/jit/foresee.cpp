@@ -70,8 +70,7 @@ class Silent final : public Host {
 Region some_region() {
   Region region;
   TrustingBuilder b(region);
-  const ValueId x = region.add_tensor_input(DType::F64, 3),
-                w = region.add_tensor_input(DType::F64, 3);
+  const ValueId x = region.add_tensor_input(DType::F64, 3), w = region.add_tensor_input(DType::F64, 3);
   auto op = [&](Op code, std::vector<ValueId> inputs, OpAttributes attributes = {}) {
     return b.op(code, inputs, {}, std::move(attributes));
   };

@@ -74,8 +74,7 @@ class Program {
       ids.push_back(operand.id);
     }
     for (const Scalar& scalar : scalars)
-      numbers.push_back(scalar.kind == Scalar::Kind::Float ? builder_.constant(scalar.f)
-                                                           : builder_.constant(scalar.i));
+      numbers.push_back(scalar.kind == Scalar::Kind::Float ? builder_.constant(scalar.f) : builder_.constant(scalar.i));
     TapeTensor result = run_taped(op, tensors, scalars, attributes, true).first;
     return {result, builder_.op(op, ids, numbers, attributes)};
   }
@@ -84,9 +83,7 @@ class Program {
     for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
     return scalars;
   }
-  Pair broadcast_to(const Pair& x, const Sizes& sizes) {
-    return apply(Op::broadcast, {x}, size_scalars(sizes));
-  }
+  Pair broadcast_to(const Pair& x, const Sizes& sizes) { return apply(Op::broadcast, {x}, size_scalars(sizes)); }
   Pair total(const Pair& x) {
     Sizes all;
     for (int64_t axis = 0; axis < x.rank(); ++axis) all.push_back(axis);
@@ -139,8 +136,7 @@ class Program {
         const int64_t axis = pick(x.rank()), size = x.sizes()[axis];
         if (size == 0) return apply(Op::reshape, {x}, size_scalars(x.sizes()));
         const int64_t start = pick(size), step = 1 + pick(2);
-        return apply(Op::slice, {x}, ints({start, (size - start + step - 1) / step, step}),
-                     axes({axis}));
+        return apply(Op::slice, {x}, ints({start, (size - start + step - 1) / step, step}), axes({axis}));
       }
     }
   }
@@ -162,8 +158,7 @@ class Program {
     if (x.rank() == 0) return apply(Op::exp, {x});
     const int64_t axis = pick(x.rank());
     if (pick(2)) return apply(Op::concat, {x, x}, {}, axes({axis}));
-    std::vector<Scalar> scalars = {Scalar::of_float(0.25), Scalar::of_int(pick(3)),
-                                   Scalar::of_int(pick(2))};
+    std::vector<Scalar> scalars = {Scalar::of_float(0.25), Scalar::of_int(pick(3)), Scalar::of_int(pick(2))};
     return apply(Op::pad, {x}, scalars, axes({axis}));
   }
 
@@ -211,8 +206,8 @@ class Program {
     return gradients;
   }
 
-  void compare(const RunExit& exit, std::span<const int> places,
-               const std::vector<Tensor>& expected, const char* what) {
+  void compare(const RunExit& exit, std::span<const int> places, const std::vector<Tensor>& expected,
+               const char* what) {
     INFO(what);
     for (size_t i = 0; i < expected.size(); ++i) {
       REQUIRE((places[i] >= 0) == expected[i].defined());
@@ -277,9 +272,7 @@ class Program {
     for (const RunValue& value : ran.live) given.push_back({&value.tensor, value.scalar, nullptr});
     for (const Tensor& seed : seeds_) given.push_back({&seed, {}, nullptr});
     RunContext context;
-    const auto run = [&] {
-      return make_region_executor(split.backward.clone())->run(given, context);
-    };
+    const auto run = [&] { return make_region_executor(split.backward.clone())->run(given, context); };
     compare(run(), split.gradients, expected, "split");
     run_pipeline(split.backward, {});
     compare(run(), split.gradients, expected, "split after the passes");

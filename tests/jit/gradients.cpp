@@ -28,8 +28,7 @@ class CountingSink final : public LeafSink {
 
 std::vector<TapeTensor> leaves(const std::vector<Tensor>& tensors) {
   std::vector<TapeTensor> out;
-  for (const Tensor& x : tensors)
-    out.push_back({x, {}, floats_of(x) ? std::make_shared<CountingSink>() : nullptr});
+  for (const Tensor& x : tensors) out.push_back({x, {}, floats_of(x) ? std::make_shared<CountingSink>() : nullptr});
   return out;
 }
 
@@ -66,8 +65,7 @@ std::vector<Tensor> region_gradients(const Case& c, const Tensor& weights) {
   }
   const ValueId seed = region.add_tensor_input(weights.dtype(), static_cast<int>(weights.rank()));
   for (const Scalar& scalar : c.scalars)
-    scalars.push_back(scalar.kind == Scalar::Kind::Float ? b.constant(scalar.f)
-                                                         : b.constant(scalar.i));
+    scalars.push_back(scalar.kind == Scalar::Kind::Float ? b.constant(scalar.f) : b.constant(scalar.i));
   // A size 1 that grows is a size the embedder knows.
   if (c.op == Op::broadcast) {
     const int lead = static_cast<int>(c.scalars.size() - c.tensors[0].rank());
@@ -145,8 +143,7 @@ TEST_CASE("gradients of elementwise primitives") {
     for (const Sizes& shape : kShapes) {
       const double high = row.domain == Domain::Unit ? 0.8 : 1.7;
       Case c{row.op, {}, {}, {}};
-      for (int k = 0; k < row.tensors; ++k)
-        c.tensors.push_back(random_doubles(shape, low_of(row.domain), high, rng));
+      for (int k = 0; k < row.tensors; ++k) c.tensors.push_back(random_doubles(shape, low_of(row.domain), high, rng));
       if (row.op == Op::select) {
         const Tensor zero = doubles({}, {0.0});
         const Tensor zeros = view_broadcast(zero, shape);
@@ -200,8 +197,7 @@ TEST_CASE("gradients of moves") {
   std::mt19937_64 rng(4);
   const auto x = [&](Sizes sizes) { return random_doubles(sizes, -1, 1, rng); };
   const auto pad = [&](Sizes sizes, int64_t low, int64_t high, int64_t axis) {
-    std::vector<Scalar> scalars = {Scalar::of_float(0.5), Scalar::of_int(low),
-                                   Scalar::of_int(high)};
+    std::vector<Scalar> scalars = {Scalar::of_float(0.5), Scalar::of_int(low), Scalar::of_int(high)};
     check_case({Op::pad, {x(sizes)}, scalars, axes({axis})}, rng);
   };
   pad({2, 3}, 1, 2, 1);
@@ -286,11 +282,11 @@ TEST_CASE("slices of one value: a region's gradient has the bits of the tape's")
     std::vector<Piece> pieces;
     bool together;  // no padding, one concat
   };
-  const std::vector<Form> forms = {
-      {{{0, 2}, {2, 3}}, true},          {{{2, 3}, {0, 2}}, true},  {{{0, 1}, {1, 1}, {2, 3}}, true},
-      {{{1, 2}, {3, 1}}, true},          {{{0, 2}, {2, 0}, {2, 3}}, true},
-      {{{0, 3}, {2, 3}}, false},         {{{0, 2}, {3, 2}}, false}, {{{0, 5}, {0, 5}}, false},
-      {{{0, 2}, {2, 1}, {1, 2}}, false}, {{{4, 1}}, false}};
+  const std::vector<Form> forms = {{{{0, 2}, {2, 3}}, true},          {{{2, 3}, {0, 2}}, true},
+                                   {{{0, 1}, {1, 1}, {2, 3}}, true},  {{{1, 2}, {3, 1}}, true},
+                                   {{{0, 2}, {2, 0}, {2, 3}}, true},  {{{0, 3}, {2, 3}}, false},
+                                   {{{0, 2}, {3, 2}}, false},         {{{0, 5}, {0, 5}}, false},
+                                   {{{0, 2}, {2, 1}, {1, 2}}, false}, {{{4, 1}}, false}};
   const double nan = std::nan("");
   for (const bool in_rows : {true, false}) {
     for (const Form& form : forms) {

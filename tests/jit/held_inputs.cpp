@@ -35,8 +35,7 @@ class Calls final : public Host {
 Region product_and_count() {
   Region region;
   TrustingBuilder b(region);
-  const ValueId held = region.add_tensor_input(DType::F64, 1),
-                open = region.add_tensor_input(DType::F64, 1);
+  const ValueId held = region.add_tensor_input(DType::F64, 1), open = region.add_tensor_input(DType::F64, 1);
   const ValueId size = region.type(held).sizes[0];
   const ValueId count = b.scalar(ScalarOp::add, list({size, b.constant(int64_t{10})}));
   b.guard(b.scalar(ScalarOp::ne, list({count, b.constant(int64_t{13})})), 7, {});
@@ -89,8 +88,7 @@ TEST_CASE("a settled scalar that raises does so at its place, every time") {
 TEST_CASE("an open input must agree with the sizes of the held ones, and they with one another") {
   Region region;
   TrustingBuilder b(region);
-  const ValueId first = region.add_tensor_input(DType::F64, 1),
-                second = region.add_tensor_input(DType::F64, 1),
+  const ValueId first = region.add_tensor_input(DType::F64, 1), second = region.add_tensor_input(DType::F64, 1),
                 open = region.add_tensor_input(DType::F64, 1);
   const ValueId size = region.type(first).sizes[0];
   b.guard(b.scalar(ScalarOp::ne, list({size, b.constant(int64_t{-1})})), 9, {});

@@ -61,8 +61,8 @@ struct Object {
     header.e_machine = machine;
     header.e_shentsize = sizeof(Elf64_Shdr);
     std::string body(sizeof header, '\0'), table = raw_record(Elf64_Shdr{});
-    auto add = [&](uint32_t type, uint64_t flags, const std::string& content, uint32_t link,
-                   uint32_t info, uint64_t alignment) {
+    auto add = [&](uint32_t type, uint64_t flags, const std::string& content, uint32_t link, uint32_t info,
+                   uint64_t alignment) {
       Elf64_Shdr section{};
       section.sh_type = type;
       section.sh_flags = flags;
@@ -158,8 +158,7 @@ TEST_CASE("AArch64 instructions are filled in") {
   CHECK(word(image.text, 4) == (0x3DC00000 | (16 / 16) << 10));
   CHECK(word(image.text, 8) == (0x94000000 | (16 - 8) / 4));  // the stub is at 16
   CHECK(word(image.text, 16) == (0x90000010 | immediate));
-  CHECK(word(image.text, 20) ==
-        (0xF9400210 | (32 / 8) << 10));  // the slot lies behind the constants
+  CHECK(word(image.text, 20) == (0xF9400210 | (32 / 8) << 10));  // the slot lies behind the constants
   CHECK(word(image.text, 24) == 0xD61F0200);
   object.relocations[1].r_addend = 8;
   CHECK_THROWS_AS(link_image(object.bytes(), "kernel"), InternalFault);  // not aligned for 16 bytes

@@ -15,8 +15,7 @@ std::vector<size_t> results_of_kernels(Region region, const std::vector<Tensor>&
   verify(region);
   const RunExit after = run_region(region, inputs);
   CHECK(before.live.size() == after.live.size());
-  for (size_t i = 0; i < before.live.size(); ++i)
-    CHECK(same_bits(before.live[i].tensor, after.live[i].tensor));
+  for (size_t i = 0; i < before.live.size(); ++i) CHECK(same_bits(before.live[i].tensor, after.live[i].tensor));
   std::vector<size_t> counts;
   for (const Instruction& instruction : region.body.instructions)
     if (instruction.code == Code::Kernel) counts.push_back(instruction.results.size());
@@ -34,8 +33,8 @@ struct Builder {
     std::vector<size_t> counts;
     for (int64_t rows : {0, 1, 5}) {
       std::mt19937_64 rng(3);
-      counts = results_of_kernels(region.clone(), {random_doubles({1, rows, 4}, -1, 1, rng),
-                                                   random_doubles({1, 4, 4}, -1, 1, rng)});
+      counts = results_of_kernels(region.clone(),
+                                  {random_doubles({1, rows, 4}, -1, 1, rng), random_doubles({1, 4, 4}, -1, 1, rng)});
     }
     return counts;
   }

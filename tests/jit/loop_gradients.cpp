@@ -29,7 +29,8 @@ region r(%0: f64[%1, %2, %3], %4: f64[%5, %6], %8: f64[%9, %10]) {
     %27 = reshape %4, %11, %3, %3 : f64[%11, %3, %3]
     %28 = dot %26, %27 : f64[%11, %2, %3]
     %29 = reshape %28, %2, %3 : f64[%2, %3]
-)" + turn + R"(
+)" + turn +
+         R"(
   }
   exit #3(%13, %15)
 })";
@@ -112,7 +113,8 @@ void check_gradients(const std::string& text, int64_t turns) {
   const Differentiated made = differentiate(text);
   const auto forward = make_region_executor(made.forward.clone());
   std::mt19937_64 rng(7);
-  std::vector<Tensor> tensors = {random_doubles({turns, 2, 3}, -1, 1, rng), random_doubles({3, 3}, -1, 1, rng), random_doubles({2, 3}, -1, 1, rng)};
+  std::vector<Tensor> tensors = {random_doubles({turns, 2, 3}, -1, 1, rng), random_doubles({3, 3}, -1, 1, rng),
+                                 random_doubles({2, 3}, -1, 1, rng)};
   const std::vector<Tensor> weights = {random_doubles({2, 3}, -1, 1, rng), random_doubles({turns, 2, 3}, -1, 1, rng)};
   std::vector<RunValue> values = run(*forward, inputs_of(tensors));
   std::vector<RunInput> given = inputs_of(values);
@@ -159,7 +161,8 @@ TEST_CASE("a loop that counts down begins with its last number") {
   CHECK(print(region).find("mode=1") != std::string::npos);
   CHECK(print(parse_region(print(region))) == print(region));
   std::mt19937_64 rng(7);
-  const std::vector<Tensor> tensors = {random_doubles({4, 2, 3}, -1, 1, rng), random_doubles({3, 3}, -1, 1, rng), random_doubles({2, 3}, -1, 1, rng)};
+  const std::vector<Tensor> tensors = {random_doubles({4, 2, 3}, -1, 1, rng), random_doubles({3, 3}, -1, 1, rng),
+                                       random_doubles({2, 3}, -1, 1, rng)};
   const std::vector<RunValue> made = run(*make_region_executor(region.clone()), inputs_of(tensors));
   const auto last = list_of<double>(made[0].tensor), rows = list_of<double>(made[1].tensor);
   CHECK(last == std::vector<double>(rows.begin(), rows.begin() + 6));

@@ -17,8 +17,8 @@ CompileOptions options_of(std::shared_ptr<KernelCache> cache) {
   return options;
 }
 
-// A recurrence with a weight that is turned in every turn, a number that only the call knows, a size that is a constant and a row of
-// the input by the turn's number; what each turn gives is stacked.
+// A recurrence with a weight that is turned in every turn, a number that only the call knows, a size that is a constant
+// and a row of the input by the turn's number; what each turn gives is stacked.
 const char* const kRecurrence = R"(
 region r(%0: f32[%1, %2, %3], %4: f32[%5, %6], %7: float, %8: f32[%9, %10]) {
   assume %3 == %5

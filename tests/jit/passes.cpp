@@ -14,8 +14,7 @@ using namespace tsc::jit::test;
 
 namespace {
 
-void expect(const std::function<bool(Region&)>& pass, const std::string& before,
-            const std::string& after) {
+void expect(const std::function<bool(Region&)>& pass, const std::string& before, const std::string& after) {
   Region region = parse_region(before);
   verify(region);
   pass(region);
@@ -59,12 +58,14 @@ TEST_CASE("cse merges equal pure instructions, not effects, not memory that is s
               "%16 = scalar add %1, %14 : int\nexit #0(%12, %15, %16)\n"),
          wrap("%10 = exp %0 : f32[%1]\n%12 = add %10, %10 : f32[%1]\n%13 = const int 1\n"
               "%15 = scalar add %1, %13 : int\nexit #0(%12, %15, %15)\n"));
-  const std::string seen = wrap("%10 = exp %0 : f32[%1]\n%11 = exp %0 : f32[%1]\n"
-                                "%12 = reshape %11, %1 : f32[%1]\nexit #0(%10, %12)\n");
+  const std::string seen = wrap(
+      "%10 = exp %0 : f32[%1]\n%11 = exp %0 : f32[%1]\n"
+      "%12 = reshape %11, %1 : f32[%1]\nexit #0(%10, %12)\n");
   expect(merge_common_subexpressions, seen, seen);
-  const std::string effects = wrap("%10 = host #1(%0) : int\n%11 = host #1(%0) : int\n"
-                                   "%12, %13 = rng_advance %1\n%14, %15 = rng_advance %1\n"
-                                   "exit #0(%10, %11, %13, %15)\n");
+  const std::string effects = wrap(
+      "%10 = host #1(%0) : int\n%11 = host #1(%0) : int\n"
+      "%12, %13 = rng_advance %1\n%14, %15 = rng_advance %1\n"
+      "exit #0(%10, %11, %13, %15)\n");
   expect(merge_common_subexpressions, effects, effects);
   expect(merge_common_subexpressions,
          wrap("%10 = sum %2 axes=[0] : f32[%4]\n%11 = sum %2 axes=[1] : f32[%3]\n"
@@ -110,8 +111,8 @@ TEST_CASE("sizes that are equal at the entry get one name, known ones become con
 }
 
 TEST_CASE("inputs that share a size must have it") {
-  const Region region = parse_region(
-      "region r(%0: f64[%1], %2: f64[%1]) {\n  %3 = add %0, %2 : f64[%1]\n  exit #0(%3)\n}\n");
+  const Region region =
+      parse_region("region r(%0: f64[%1], %2: f64[%1]) {\n  %3 = add %0, %2 : f64[%1]\n  exit #0(%3)\n}\n");
   CHECK_NOTHROW(run_region(region, {doubles({1}, {1}), doubles({1}, {2})}));
   CHECK_THROWS_AS(run_region(region, {doubles({1}, {1}), doubles({2}, {2, 3})}), InternalFault);
 }
@@ -146,9 +147,9 @@ TEST_CASE("simplify removes what changes no bit") {
 }
 
 TEST_CASE("simplify keeps the sign of zero and memory that is seen") {
-  const std::string zero =
-      wrap("%10 = const float 0\n%11 = full %10, %1 : f32[%1]\n%12 = add %0, %11 : f32[%1]\n"
-           "%13 = exp %12 : f32[%1]\nexit #0(%13)\n");
+  const std::string zero = wrap(
+      "%10 = const float 0\n%11 = full %10, %1 : f32[%1]\n%12 = add %0, %11 : f32[%1]\n"
+      "%13 = exp %12 : f32[%1]\nexit #0(%13)\n");
   expect(simplify, zero, zero);
   const std::string clone = wrap("%10 = copy %0 : f32[%1]\nexit #0(%10)\n");
   expect(simplify, clone, clone);
@@ -170,8 +171,7 @@ TEST_CASE("the pipeline keeps every value of a training step") {
     const auto op = [&](Op op, std::vector<ValueId> in, std::vector<ValueId> scalars = {},
                         OpAttributes attributes = {}) { return b.op(op, in, scalars, attributes); };
     const ValueId y = op(Op::dot, {x, w});
-    const ValueId zero = b.fill(b.constant(0.0), std::vector{b.size(y, 0), b.size(y, 1),
-                                                             b.size(y, 2)}, DType::F64);
+    const ValueId zero = b.fill(b.constant(0.0), std::vector{b.size(y, 0), b.size(y, 1), b.size(y, 2)}, DType::F64);
     const ValueId relu = op(Op::select, {op(Op::lt, {zero, y}), y, zero});
     const ValueId sums = op(Op::sum, {op(Op::exp, {relu})}, {}, axes({2}));
     const ValueId logs = op(Op::log, {sums});
@@ -228,26 +228,27 @@ TEST_CASE("a product that is only read transposed is made the other way round") 
     const std::string kept = region(operands + left + product + flat + turned + others);
     expect(turn_transposed_products, kept, kept);
   }
-  const std::string plain = "region r(%0: f32[%1, %2], %3: f32[%2, %4]) {\n%9 = const int 1\n"
-                            "%10 = reshape %0, %9, %1, %2 : f32[%9, %1, %2]\n"
-                            "%11 = reshape %3, %9, %2, %4 : f32[%9, %2, %4]\n"
-                            "%12 = dot %10, %11 : f32[%9, %1, %4]\n"
-                            "%13 = reshape %12, %1, %4 : f32[%1, %4]\n"
-                            "%14 = permute %13 axes=[1, 0] : f32[%4, %1]\nexit #0(%14)\n}\n";
+  const std::string plain =
+      "region r(%0: f32[%1, %2], %3: f32[%2, %4]) {\n%9 = const int 1\n"
+      "%10 = reshape %0, %9, %1, %2 : f32[%9, %1, %2]\n"
+      "%11 = reshape %3, %9, %2, %4 : f32[%9, %2, %4]\n"
+      "%12 = dot %10, %11 : f32[%9, %1, %4]\n"
+      "%13 = reshape %12, %1, %4 : f32[%1, %4]\n"
+      "%14 = permute %13 axes=[1, 0] : f32[%4, %1]\nexit #0(%14)\n}\n";
   expect(turn_transposed_products, plain, plain);
   // A reshape that mixes rows with columns.
-  const std::string mixed =
-      region(operands + left + product + "%14 = reshape %13, %2, %4 : f32[%2, %4]\n"
-                                         "%15 = permute %14 axes=[1, 0] : f32[%4, %2]\nexit #0(%15)\n");
+  const std::string mixed = region(operands + left + product +
+                                   "%14 = reshape %13, %2, %4 : f32[%2, %4]\n"
+                                   "%15 = permute %14 axes=[1, 0] : f32[%4, %2]\nexit #0(%15)\n");
   expect(turn_transposed_products, mixed, mixed);
 }
 
 TEST_CASE("passes can be switched off by name") {
-  CHECK(parse_pass_names(" cse , dce,,fuse") ==
-        std::set<std::string, std::less<>>{"cse", "dce", "fuse"});
+  CHECK(parse_pass_names(" cse , dce,,fuse") == std::set<std::string, std::less<>>{"cse", "dce", "fuse"});
   CHECK(parse_pass_names("").empty());
-  const std::string text = wrap("%10 = exp %0 : f32[%1]\n%11 = exp %0 : f32[%1]\n"
-                                "%12 = add %10, %11 : f32[%1]\nexit #0(%12)\n");
+  const std::string text = wrap(
+      "%10 = exp %0 : f32[%1]\n%11 = exp %0 : f32[%1]\n"
+      "%12 = add %10, %11 : f32[%1]\nexit #0(%12)\n");
   Region kept = parse_region(text), merged = parse_region(text);
   PipelineOptions options;
   options.disabled = parse_pass_names("cse");

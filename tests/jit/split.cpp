@@ -21,8 +21,7 @@ class Leaf final : public LeafSink {
 template <class Id>
 struct Emit {
   std::function<Id(Op, std::vector<Id>, std::vector<int64_t>, OpAttributes)> run;
-  Id operator()(Op op, std::vector<Id> in, std::vector<int64_t> scalars = {},
-                OpAttributes attributes = {}) const {
+  Id operator()(Op op, std::vector<Id> in, std::vector<int64_t> scalars = {}, OpAttributes attributes = {}) const {
     return run(op, in, scalars, attributes);
   }
 };
@@ -54,8 +53,7 @@ Captured capture(int64_t rows, int64_t n) {
   c.inputs = {c.region.add_tensor_input(DType::F64, 3), c.region.add_tensor_input(DType::F64, 3)};
   // Sizes equal to the operands' stay symbolic, as in capture.
   Emit<ValueId> op;
-  op.run = [&](Op code, std::vector<ValueId> in, std::vector<int64_t> scalars,
-               OpAttributes attributes) {
+  op.run = [&](Op code, std::vector<ValueId> in, std::vector<int64_t> scalars, OpAttributes attributes) {
     std::vector<ValueId> numbers;
     for (int64_t scalar : scalars) {
       const bool is_rows = scalar == rows && code != Op::slice && code != Op::full;
@@ -69,16 +67,13 @@ Captured capture(int64_t rows, int64_t n) {
   return c;
 }
 
-std::vector<Tensor> tape_gradients(const Tensor& x, const Tensor& w,
-                                   const std::vector<Tensor>& seeds) {
+std::vector<Tensor> tape_gradients(const Tensor& x, const Tensor& w, const std::vector<Tensor>& seeds) {
   const auto xl = std::make_shared<Leaf>(), wl = std::make_shared<Leaf>();
   Emit<TapeTensor> op;
-  op.run = [](Op code, std::vector<TapeTensor> in, std::vector<int64_t> scalars,
-              OpAttributes attributes) {
+  op.run = [](Op code, std::vector<TapeTensor> in, std::vector<int64_t> scalars, OpAttributes attributes) {
     std::vector<Scalar> numbers;
     for (int64_t scalar : scalars)
-      numbers.push_back(code == Op::full ? Scalar::of_float(static_cast<double>(scalar))
-                                         : Scalar::of_int(scalar));
+      numbers.push_back(code == Op::full ? Scalar::of_float(static_cast<double>(scalar)) : Scalar::of_int(scalar));
     return run_taped(code, in, numbers, attributes, true).first;
   };
   const auto outputs = network<TapeTensor>(op, {x, {}, xl}, {w, {}, wl}, x.size(1), w.size(2));
@@ -146,25 +141,20 @@ TEST_CASE("a split backward gives the tape's bits and saves no more") {
     std::vector<Tensor> values(c.region.value_count());
     values[c.inputs[0]] = x;
     values[c.inputs[1]] = w;
-    for (size_t i = 0; i < tensors.size(); ++i)
-      values[tensors[i]] = ran.live[first_value + i].tensor;
+    for (size_t i = 0; i < tensors.size(); ++i) values[tensors[i]] = ran.live[first_value + i].tensor;
     int64_t saved_bytes = 0;
     for (ValueId value : split.saved)
-      if (c.region.type(value).kind == ValueKind::Tensor)
-        saved_bytes += values[value].storage()->bytes();
+      if (c.region.type(value).kind == ValueKind::Tensor) saved_bytes += values[value].storage()->bytes();
     CHECK(saved_bytes <= tape_bytes(c, values));
     std::vector<Tensor> seeds;
-    for (size_t i = 0; i < 2; ++i)
-      seeds.push_back(random_doubles(ran.live[i].tensor.sizes(), -1, 1, rng));
+    for (size_t i = 0; i < 2; ++i) seeds.push_back(random_doubles(ran.live[i].tensor.sizes(), -1, 1, rng));
     for (int mask = 1; mask < 4; ++mask) {
       const std::vector<bool> present = {(mask & 1) != 0, (mask & 2) != 0};
-      SplitBackward part =
-          split_backward(c.region, c.outputs, c.inputs, {}, present, &split.saved);
+      SplitBackward part = split_backward(c.region, c.outputs, c.inputs, {}, present, &split.saved);
       CHECK(part.saved == split.saved);
       for (bool optimised : {false, true}) {
         if (optimised) run_pipeline(part.backward, {});
-        std::vector<RunInput> inputs =
-            inputs_from({ran.live.data() + c.outputs.size(), split.saved.size()});
+        std::vector<RunInput> inputs = inputs_from({ran.live.data() + c.outputs.size(), split.saved.size()});
         std::vector<Tensor> given = seeds;
         for (size_t i = 0; i < 2; ++i) {
           if (present[i]) inputs.push_back({&seeds[i], {}, nullptr});
@@ -207,7 +197,8 @@ TEST_CASE("what the program saves and what is broadcast is saved in place of wha
   const ValueId sum = b.op(Op::sum, std::vector{input}, {}, axes({1}));
   const ValueId wide = b.op(Op::broadcast, std::vector{b.op(Op::reshape, std::vector{sum}, row, {})}, sizes, {});
   const ValueId centred = b.op(Op::sub, std::vector{input, wide}, {}, {});
-  const ValueId cubes = b.op(Op::mul, std::vector{centred, b.op(Op::mul, std::vector{centred, centred}, {}, {})}, {}, {});
+  const ValueId cubes =
+      b.op(Op::mul, std::vector{centred, b.op(Op::mul, std::vector{centred, centred}, {}, {})}, {}, {});
   const ValueId wrt[] = {x}, outputs[] = {cubes};
   ValueSet reachable = {x, cubes};
   if (is_seen) reachable.insert(centred);

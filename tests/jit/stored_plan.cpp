@@ -100,9 +100,7 @@ bool ran_a_pass(const Report& report) {
   return false;
 }
 
-DiskCacheOptions in(const TemporaryFolder& folder) {
-  return {folder.path() + "/cache", kDefaultCacheBytes, "test"};
-}
+DiskCacheOptions in(const TemporaryFolder& folder) { return {folder.path() + "/cache", kDefaultCacheBytes, "test"}; }
 
 std::string only_plan(const TemporaryFolder& folder) {
   for (const auto& entry : fs::directory_iterator(folder.path() + "/cache"))
@@ -183,8 +181,7 @@ TEST_CASE("a plan is the same after it was stored") {
   // The region runs, and computes what the captured one does.
   std::mt19937_64 rng(1);
   std::vector<Tensor> inputs = {random_doubles({2, 5, 3}, -1, 1, rng), random_doubles({2, 3, 5}, -1, 1, rng),
-                                random_doubles({2, 5, 3}, -1, 1, rng), Tensor(),
-                                random_doubles({2, 5, 3}, -1, 1, rng)};
+                                random_doubles({2, 5, 3}, -1, 1, rng), Tensor(), random_doubles({2, 5, 3}, -1, 1, rng)};
   for (Tensor& input : inputs)
     if (input.defined()) input = run_op(Op::cast, {&input, 1}, {}, to_dtype(DType::F32)).first;
   inputs[3] = Tensor::empty(DType::Bool, {2, 5, 5});
@@ -284,8 +281,7 @@ TEST_CASE("a damaged plan is skipped with a reason and written anew") {
   const std::string file = only_plan(folder), bytes = read_file(file);
   std::string flipped = bytes;
   flipped[bytes.size() / 2] = static_cast<char>(flipped[bytes.size() / 2] ^ 1);
-  for (const std::string& damaged :
-       {std::string(), bytes.substr(0, 40), bytes.substr(0, bytes.size() - 1), flipped}) {
+  for (const std::string& damaged : {std::string(), bytes.substr(0, 40), bytes.substr(0, bytes.size() - 1), flipped}) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
     Report report;
     CHECK(plan_hits(kAttention, options_with(make_kernel_cache(in(folder))), &report) == 0);

@@ -74,16 +74,16 @@ inline Tensor random_doubles(const Sizes& sizes, double low, double high, std::m
   return doubles(sizes, values);
 }
 
-inline RunExit run_with(Executable& executable, const std::vector<Tensor>& tensors,
-                        Host* host = nullptr, RngState* rng = nullptr) {
+inline RunExit run_with(Executable& executable, const std::vector<Tensor>& tensors, Host* host = nullptr,
+                        RngState* rng = nullptr) {
   std::vector<RunInput> inputs;
   for (const Tensor& tensor : tensors) inputs.push_back({&tensor, {}, nullptr});
   RunContext context{host, rng};
   return executable.run(inputs, context);
 }
 
-inline RunExit run_region(const Region& region, const std::vector<Tensor>& tensors,
-                          Host* host = nullptr, RngState* rng = nullptr) {
+inline RunExit run_region(const Region& region, const std::vector<Tensor>& tensors, Host* host = nullptr,
+                          RngState* rng = nullptr) {
   return run_with(*make_region_executor(region.clone()), tensors, host, rng);
 }
 

@@ -26,8 +26,8 @@ struct Variable {
   explicit Variable(Tensor tensor) { value = {std::move(tensor), {}, leaf}; }
 };
 
-TapeTensor apply(Op op, std::initializer_list<TapeTensor> inputs,
-                 const std::vector<Scalar>& scalars = {}, const OpAttributes& attributes = {}) {
+TapeTensor apply(Op op, std::initializer_list<TapeTensor> inputs, const std::vector<Scalar>& scalars = {},
+                 const OpAttributes& attributes = {}) {
   const std::vector<TapeTensor> list(inputs);
   return run_taped(op, list, scalars, attributes, true).first;
 }
@@ -38,9 +38,7 @@ TapeTensor total(const TapeTensor& x) {
   return apply(Op::sum, {x}, {}, axes(all));
 }
 
-void backward(const TapeTensor& root, BackwardOptions options = {}) {
-  run_backward({&root, 1}, {}, options);
-}
+void backward(const TapeTensor& root, BackwardOptions options = {}) { run_backward({&root, 1}, {}, options); }
 
 std::string error_of(const std::function<void()>& run) {
   try {
@@ -84,8 +82,7 @@ TEST_CASE("errors of the backward pass are PyTorch's") {
              Catch::Contains("Mismatch in shape") && Catch::Contains("torch.Size([3])"));
   const TapeTensor sum = total(y);
   backward(sum);
-  CHECK_THAT(error_of([&] { backward(sum); }),
-             Catch::Contains("backward through the graph a second time"));
+  CHECK_THAT(error_of([&] { backward(sum); }), Catch::Contains("backward through the graph a second time"));
 }
 
 TEST_CASE("retain_graph allows a second pass, and nodes that save nothing never refuse") {
@@ -104,9 +101,9 @@ TEST_CASE("a saved value that was written to since is an error, an unsaved one i
   Variable x(doubles({2}, {1, 2})), w(doubles({2}, {3, 4}));
   const TapeTensor product = total(apply(Op::mul, {x.value, w.value}));
   ++w.value.tensor.storage()->version;
-  CHECK_THAT(error_of([&] { backward(product); }),
-             Catch::Contains("modified by an inplace operation") && Catch::Contains("version 1") &&
-                 Catch::Contains("expected version 0"));
+  CHECK_THAT(error_of([&] { backward(product); }), Catch::Contains("modified by an inplace operation") &&
+                                                       Catch::Contains("version 1") &&
+                                                       Catch::Contains("expected version 0"));
   Variable a(doubles({2}, {1, 2})), b(doubles({2}, {3, 4}));
   const TapeTensor sum = total(apply(Op::add, {a.value, b.value}));
   ++a.value.tensor.storage()->version;
@@ -164,22 +161,16 @@ TEST_CASE("second gradients of every family agree with finite differences") {
       {"dot", [](auto& x) { return apply(Op::dot, {x, apply(Op::exp, {x})}); }, {2, 2, 2}},
       {"prod", [](auto& x) { return apply(Op::prod, {x}, {}, axes({0, 1})); }, {2, 3}},
       {"cumprod", [](auto& x) { return apply(Op::cumprod, {x}, {}, axes({1})); }, {2, 3}},
-      {"gather", [&](auto& x) {
-         return apply(Op::exp, {apply(Op::gather, {x, index}, {}, axes({0}))});
-       }, {3, 3}},
-      {"slice", [](auto& x) {
-         return apply(Op::exp, {apply(Op::slice, {x}, ints({3, 2, -2}), axes({0}))});
-       }, {4}},
-      {"unfold", [](auto& x) {
-         return apply(Op::exp, {apply(Op::unfold, {x}, ints({2, 1}), axes({0}))});
-       }, {4}},
-      {"amax", [](auto& x) {
-         return apply(Op::exp, {apply(Op::amax, {x}, {}, axes({1}))});
-       }, {2, 3}},
-      {"sort", [](auto& x) {
+      {"gather", [&](auto& x) { return apply(Op::exp, {apply(Op::gather, {x, index}, {}, axes({0}))}); }, {3, 3}},
+      {"slice", [](auto& x) { return apply(Op::exp, {apply(Op::slice, {x}, ints({3, 2, -2}), axes({0}))}); }, {4}},
+      {"unfold", [](auto& x) { return apply(Op::exp, {apply(Op::unfold, {x}, ints({2, 1}), axes({0}))}); }, {4}},
+      {"amax", [](auto& x) { return apply(Op::exp, {apply(Op::amax, {x}, {}, axes({1}))}); }, {2, 3}},
+      {"sort",
+       [](auto& x) {
          const TapeTensor sorted = apply(Op::sort, {x}, {}, axes({0}));
          return apply(Op::mul, {sorted, apply(Op::cumsum, {sorted}, {}, axes({0}))});
-       }, {4}},
+       },
+       {4}},
   };
   for (const Chain& chain : chains) {
     INFO(chain.name);
@@ -302,8 +293,8 @@ TEST_CASE("tape and region give the same bits for a small network") {
   TrustingBuilder b(region);
   const ValueId xi = region.add_tensor_input(DType::F64, 3);
   const ValueId wi = region.add_tensor_input(DType::F64, 3);
-  const ValueId loss = forward(
-      [&](Op op, std::vector<ValueId> in) { return b.op(op, in, {}, attributes(op)); }, xi, wi);
+  const ValueId loss =
+      forward([&](Op op, std::vector<ValueId> in) { return b.op(op, in, {}, attributes(op)); }, xi, wi);
   const ValueId one = b.fill(b.constant(1.0), {}, DType::F64);
   const GradientSeed seeds[] = {{loss, one}};
   const ValueId wrt[] = {xi, wi};

@@ -49,8 +49,7 @@ std::string fault_of(const std::string& text) {
 }
 
 void expect_fault(const std::string& body, const std::string& reason) {
-  const std::string text =
-      "region r(%0: f32[%1], %2: bool, %3: f32[%4], %5: i64[%6]) {\n" + body + "}\n";
+  const std::string text = "region r(%0: f32[%1], %2: bool, %3: f32[%4], %5: i64[%6]) {\n" + body + "}\n";
   INFO(text);
   CHECK_THAT(fault_of(text), Catch::Contains(reason));
 }
@@ -113,8 +112,10 @@ TEST_CASE("the verifier names each kind of broken rule") {
   expect_fault("%7 = neg %0 : f32[%8]\nexit #0()\n", "before its definition");
   expect_fault("%7 = add %0, %3 : f32[%1]\nexit #0()\n", "different sizes");
   expect_fault("assume %1 == %4\n%7 = add %0, %3 : f32[%1]\nexit #0()\n", "none");
-  expect_fault("%7 = scalar eq %1, %4 : bool\nguard %7 else exit #1()\n"
-               "%8 = add %0, %3 : f32[%1]\nexit #0()\n", "none");
+  expect_fault(
+      "%7 = scalar eq %1, %4 : bool\nguard %7 else exit #1()\n"
+      "%8 = add %0, %3 : f32[%1]\nexit #0()\n",
+      "none");
   expect_fault("%7 = add %0, %5 : f32[%1]\nexit #0()\n", "add");
   expect_fault("%7 = add %0, %1 : f32[%1]\nexit #0()\n", "wrong kind");
   expect_fault("%7 = scalar add %1, %2 : int\nexit #0()\n", "operand kinds");
@@ -125,12 +126,10 @@ TEST_CASE("the verifier names each kind of broken rule") {
   expect_fault("write_back %0, %3\nexit #0()\n", "keeps the sizes");
   expect_fault("write_back %0, %5\nexit #0()\n", "keeps dtype and rank");
   expect_fault("%7 = read %1 : int\nexit #0()\n", "read takes a tensor");
-  expect_fault("%7 = if %2 : int {\nyield %1\n} else {\nyield %0\n}\nexit #0()\n",
-               "another type than the result");
+  expect_fault("%7 = if %2 : int {\nyield %1\n} else {\nyield %0\n}\nexit #0()\n", "another type than the result");
   expect_fault("if %2 {\n%7 = neg %0 : f32[%1]\nyield\n} else {\nyield\n}\nexit #0(%1)\n", "none");
   expect_fault("%7 = loop %1, %0 : f32[%1] { (%8: int)\nyield %0\n}\nexit #0()\n", "disagree");
-  expect_fault("%7 = loop %1, %0 : f32[%1] { (%8: int, %9: i64[%1])\nyield %0\n}\nexit #0()\n",
-               "changes its type");
+  expect_fault("%7 = loop %1, %0 : f32[%1] { (%8: int, %9: i64[%1])\nyield %0\n}\nexit #0()\n", "changes its type");
 }
 
 TEST_CASE("a value of a nested block is not visible outside") {
@@ -139,12 +138,13 @@ TEST_CASE("a value of a nested block is not visible outside") {
   const ValueId x = region.add_tensor_input(DType::F32, 1);
   const ValueId flag = region.add_input(ValueKind::Bool);
   ValueId inner = kNoValue;
-  b.branch(flag,
-           [&] {
-             inner = b.op(Op::neg, std::vector{x}, {}, {});
-             return std::vector<ValueId>{};
-           },
-           [] { return std::vector<ValueId>{}; });
+  b.branch(
+      flag,
+      [&] {
+        inner = b.op(Op::neg, std::vector{x}, {}, {});
+        return std::vector<ValueId>{};
+      },
+      [] { return std::vector<ValueId>{}; });
   b.exit(0, std::vector{inner});
   CHECK_THROWS_AS(verify(region), InternalFault);
 }

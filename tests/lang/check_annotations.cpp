@@ -15,8 +15,7 @@ std::string findings(const std::string& text) {
   for (const Diagnostic& d : found.all()) {
     const LineColumn at = source.locate(d.primary.span.begin);
     if (d.code != Code::InvalidShape && d.code != Code::ShapeMismatch) continue;
-    out += std::to_string(at.line) + ":" + std::to_string(at.column) + " " + code_text(d.code) + " " +
-           d.message + "\n";
+    out += std::to_string(at.line) + ":" + std::to_string(at.column) + " " + code_text(d.code) + " " + d.message + "\n";
   }
   return out;
 }
@@ -37,12 +36,9 @@ std::string result(const std::string& head, const std::string& value) {
 
 TEST_CASE("annotations that cannot be read are found wherever they stand") {
   CHECK(call("x: Tensor['b,']", "1") == "3:18 E0709 'b,' is no dimension\n");
-  CHECK(findings("class A:\n    field: 'Tensor[f32, \"? b\"]'\n") ==
-        "2:26 E0709 '?' is no dimension\n");
-  CHECK(findings("class A:\n    def m(self, x: Tensor[f31]): pass\n") ==
-        "2:27 E0709 'f31' is no dtype\n");
-  CHECK(findings("def f():\n    y: Tensor['a b//'] = 1\n    return y\n") ==
-        "2:18 E0709 'b//' is no dimension\n");
+  CHECK(findings("class A:\n    field: 'Tensor[f32, \"? b\"]'\n") == "2:26 E0709 '?' is no dimension\n");
+  CHECK(findings("class A:\n    def m(self, x: Tensor[f31]): pass\n") == "2:27 E0709 'f31' is no dtype\n");
+  CHECK(findings("def f():\n    y: Tensor['a b//'] = 1\n    return y\n") == "2:18 E0709 'b//' is no dimension\n");
   CHECK(findings("def f(x: Tensor['?']): pass  # check: ignore\n").empty());
   CHECK(findings("class Tensor: pass\ndef f(x: Tensor['?']): pass\n").empty());
 }
@@ -57,8 +53,7 @@ TEST_CASE("calls that certainly do not fit") {
   CHECK(call("x: Tensor[f32]", "torch.randint(0, 9, (4,))") ==
         "5:3 E0710 argument 'x' of f() does not fit its annotation: its dtype is i64, not f32\n");
   CHECK(call("x: Tensor", "None").find("a tensor is expected") != std::string::npos);
-  CHECK(call("*xs: Tensor['n']", "torch.ones(2), torch.ones(3)").find("item 1 of argument '*xs'") !=
-        std::string::npos);
+  CHECK(call("*xs: Tensor['n']", "torch.ones(2), torch.ones(3)").find("item 1 of argument '*xs'") != std::string::npos);
   CHECK(findings(kHead + "n = 4\nx = torch.randn(n, 5)\ny = (x + 1).relu()\n"
                          "@torch.compile\ndef f(x: Tensor['5 _']): return x\nprint(f(y.float()))\n") ==
         "8:9 E0710 argument 'x' of f() does not fit its annotation: dimension 0 is 4, not 5\n");
@@ -76,8 +71,7 @@ TEST_CASE("results that certainly do not fit") {
   CHECK(result("x: Tensor['b t']) -> tuple[Tensor, Tensor['1']]", "x, torch.ones(2)")
             .find("item 1 of the result of f()") != std::string::npos);
   CHECK(result("x) -> Tensor", "None").find("a tensor is expected") != std::string::npos);
-  CHECK(result("x: Tensor['2 t']) -> Tensor['t 3']", "x.T").find("dimension 1 is 2, not 3") !=
-        std::string::npos);
+  CHECK(result("x: Tensor['2 t']) -> Tensor['t 3']", "x.T").find("dimension 1 is 2, not 3") != std::string::npos);
 }
 
 TEST_CASE("nothing is said of what is not certain") {

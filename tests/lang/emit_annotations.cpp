@@ -24,14 +24,13 @@ std::string signature(const std::string& text) {
     auto* f = try_as<const FunctionDef>(s);
     if (!f) continue;
     Diagnostics found;
-    const Literal literal =
-        signature_literal(read_signature(*f->args, f->returns, source, names, &found));
+    const Literal literal = signature_literal(read_signature(*f->args, f->returns, source, names, &found));
     std::string out;
     for (size_t i = 0; i < literal.items.size(); i += 2)
       out += (i ? ", " : "") + literal.items[i].text + ": " + literal.items[i + 1].text;
     for (const Diagnostic& d : found.all())
-      out += (out.empty() ? "" : "; ") + std::to_string(source.locate(d.primary.span.begin).column) +
-             "-" + std::to_string(source.locate(d.primary.span.end).column) + " " + d.message;
+      out += (out.empty() ? "" : "; ") + std::to_string(source.locate(d.primary.span.begin).column) + "-" +
+             std::to_string(source.locate(d.primary.span.end).column) + " " + d.message;
     return out;
   }
   return "no function";
@@ -39,9 +38,7 @@ std::string signature(const std::string& text) {
 
 // The annotation `text` of a parameter, or of the result.
 std::string parameter(const std::string& text) { return signature("def f(x: " + text + "): 1\n"); }
-std::string result(const std::string& text) {
-  return signature("def f(b: Tensor['b t *r']) -> " + text + ": 1\n");
-}
+std::string result(const std::string& text) { return signature("def f(b: Tensor['b t *r']) -> " + text + ": 1\n"); }
 
 ShapeFact tensor(const std::string& dtype, const std::vector<int64_t>& sizes) {
   ShapeFact fact;
@@ -57,8 +54,7 @@ std::string mismatch(const std::vector<std::string>& signature, const std::vecto
   const ShapeSignature read = signature_of(signature);
   SizeLogic logic;
   BoundSizes bound;
-  if (auto wrong = match_arguments(read, arguments, logic, bound))
-    return wrong->what + ": " + wrong->reason;
+  if (auto wrong = match_arguments(read, arguments, logic, bound)) return wrong->what + ": " + wrong->reason;
   if (auto wrong = match_result(read, result, logic, bound)) return wrong->what + ": " + wrong->reason;
   return "";
 }
@@ -99,8 +95,7 @@ TEST_CASE("what is no tensor of torch is no tensor annotation", "[shapes]") {
   CHECK(signature("from torch import Tensor as T\ndef f(x: T['b']): 1\n") == "x: Tensor[\"b\"]");
   CHECK(signature("import torch as t\nt.seed = 1\ndef f(x: t.Tensor): 1\n") == "x: Tensor");
   CHECK(signature("import torch\nT = torch.Tensor\ndef f(x: T): 1\n") == "x: Tensor");
-  CHECK(signature("Image = \"Tensor[u8, 'c h w']\"\ndef f(x: Image): 1\n") ==
-        "x: Tensor[u8, \"c h w\"]");
+  CHECK(signature("Image = \"Tensor[u8, 'c h w']\"\ndef f(x: Image): 1\n") == "x: Tensor[u8, \"c h w\"]");
   CHECK(signature("A = 'B'\nB = 'A'\ndef f(x: A): 1\n").empty());
   CHECK(signature("I = 'Tensor'\nI = 'int'\ndef f(x: I): 1\n").empty());
 }
@@ -114,23 +109,21 @@ TEST_CASE("a fault in a shape is marked inside the text", "[shapes]") {
   CHECK(parameter("Tensor['a *a']").find("'a' names one size and also") != std::string::npos);
   CHECK(parameter("Tensor['n//2']") == "18-22 the dimension 'n//2' of a parameter is computed");
   CHECK(parameter("Tensor['99999999999999999999']").find("too large") != std::string::npos);
-  CHECK(parameter("Tensor[f32, 'a', 'b']").find("takes a dtype, the text of a shape, or both") !=
-        std::string::npos);
+  CHECK(parameter("Tensor[f32, 'a', 'b']").find("takes a dtype, the text of a shape, or both") != std::string::npos);
   CHECK(parameter("'Tensor[f32, \"b ?\"]'") == "26-27 '?' is no dimension");
   CHECK(parameter("'Tensor[f32, \\'b ?\\']'").find("'?' is no dimension") != std::string::npos);
   CHECK(parameter("Optional[Tensor['b ?']]").find("'?' is no dimension") != std::string::npos);
-  CHECK(result("Tensor['b//2 2*(t+1)%3 *r']") ==
-        "b: Tensor[\"b t *r\"], return: Tensor[\"b//2 2*(t+1)%3 *r\"]");
+  CHECK(result("Tensor['b//2 2*(t+1)%3 *r']") == "b: Tensor[\"b t *r\"], return: Tensor[\"b//2 2*(t+1)%3 *r\"]");
   CHECK(result("Tensor['k//2']").find("no parameter binds the size 'k'") != std::string::npos);
   CHECK(result("Tensor['r+1']").find("no parameter binds the size 'r'") != std::string::npos);
   CHECK(result("Tensor['k k*2']").find("return: Tensor[\"k k*2\"]") != std::string::npos);
-  CHECK(result("Tensor['" + std::string(200, '(') + "b" + std::string(200, ')') + "']")
-            .find("is no dimension") != std::string::npos);
+  CHECK(result("Tensor['" + std::string(200, '(') + "b" + std::string(200, ')') + "']").find("is no dimension") !=
+        std::string::npos);
 }
 
 TEST_CASE("sizes bind names from left to right, results are computed from them", "[shapes]") {
-  const std::vector<std::string> two = {"x", "Tensor[f32, \"b t\"]", "y", "Tensor[\"t c\"]", "return",
-                                        "Tensor[\"b c//2\"]"};
+  const std::vector<std::string> two = {"x",      "Tensor[f32, \"b t\"]", "y", "Tensor[\"t c\"]",
+                                        "return", "Tensor[\"b c//2\"]"};
   const ShapeFact x = tensor("f32", {2, 3}), y = tensor("i64", {3, 5});
   CHECK(mismatch(two, {x, y}, tensor("f32", {2, 2})).empty());
   CHECK(mismatch(two, {x, y}, tensor("f32", {2, 3})) == "the result: dimension 1 is 3, but c//2 is 2");
@@ -145,8 +138,7 @@ TEST_CASE("sizes bind names from left to right, results are computed from them",
         "argument 'y': its *b is (2 5), but *b is (2 4)");
   CHECK(mismatch(rest, {tensor("f32", {2, 4, 3}), tensor("f32", {2, 1})}) ==
         "argument 'y': its *b is (2), but *b is (2 4)");
-  CHECK(mismatch(rest, {tensor("f32", {}), tensor("f32", {1})}) ==
-        "argument 'x': it has 0 dimensions, not at least 1");
+  CHECK(mismatch(rest, {tensor("f32", {}), tensor("f32", {1})}) == "argument 'x': it has 0 dimensions, not at least 1");
   // A division by zero computes nothing that could differ.
   CHECK(mismatch({"x", "Tensor[\"n m\"]", "return", "Tensor[\"n//m n%m\"]"}, {tensor("f32", {4, 0})},
                  tensor("f32", {9, 9}))
@@ -168,8 +160,7 @@ TEST_CASE("unions, tuples and values that are no tensors", "[shapes]") {
   CHECK(mismatch({"x", "Tensor[\"3\"] | Any"}, {two}).empty());
   CHECK(mismatch({"x", "Tensor | int"}, {number}).empty());
   CHECK(mismatch({"x", "tuple[Tensor[\"n\"], int]"}, {pair}).empty());
-  CHECK(mismatch({"x", "tuple[Tensor, Tensor]"}, {pair}) ==
-        "item 1 of argument 'x': a tensor is expected");
+  CHECK(mismatch({"x", "tuple[Tensor, Tensor]"}, {pair}) == "item 1 of argument 'x': a tensor is expected");
   CHECK(mismatch({"x", "tuple[Tensor]"}, {pair}) == "argument 'x': it has 2 items, not 1");
   CHECK(mismatch({"x", "list[Tensor]"}, {pair}) == "argument 'x': a list is expected");
   CHECK(mismatch({"x", "Sequence[Tensor | int]"}, {pair}).empty());
@@ -207,8 +198,7 @@ TEST_CASE("with the option only what is annotated changes", "[shapes]") {
   INFO(f);
   CHECK(f.find("__check_arguments__") != std::string::npos);
   CHECK(f.find("__check_result__") != std::string::npos);
-  CHECK(f.find("('x', 'Tensor[\"b\"]', 'k', 'Tensor | None', 'return', 'Tensor[\"b\"]')") !=
-        std::string::npos);
+  CHECK(f.find("('x', 'Tensor[\"b\"]', 'k', 'Tensor | None', 'return', 'Tensor[\"b\"]')") != std::string::npos);
   CHECK(listing(*find_code(result.code, "g")).find("__check") == std::string::npos);
   const std::string h = listing(*find_code(result.code, "h"));
   CHECK(h.find("__check_arguments__") != std::string::npos);
@@ -216,8 +206,7 @@ TEST_CASE("with the option only what is annotated changes", "[shapes]") {
 }
 
 TEST_CASE("a fault is reported once, and the text compiles", "[shapes]") {
-  const CompileResult result =
-      compile_with_shapes("def f(x: Tensor['b ?'], y: Tensor['n']):\n    return x\n");
+  const CompileResult result = compile_with_shapes("def f(x: Tensor['b ?'], y: Tensor['n']):\n    return x\n");
   REQUIRE(result.code);
   CHECK(result.diagnostics.all().size() == 1);
   CHECK(result.diagnostics.all()[0].code == Code::InvalidShape);

@@ -16,8 +16,7 @@ std::string repeated(const std::string& text, size_t times) {
 }  // namespace
 
 TEST_CASE("liveness knows what a loop still needs", "[bytecode]") {
-  CodeRef code = function_code(
-      "def f(n, unused):\n  s = 0\n  for i in range(n):\n    s = s + i\n  return s\n");
+  CodeRef code = function_code("def f(n, unused):\n  s = 0\n  for i in range(n):\n    s = s + i\n  return s\n");
   uint32_t head = 0;
   while (code->instructions[head].op != Op::ForIter) ++head;
   const RegisterSet& live = live_registers(*code, head);
@@ -33,16 +32,14 @@ TEST_CASE("liveness knows what a loop still needs", "[bytecode]") {
 }
 
 TEST_CASE("a register that only a handler reads is live in the protected range", "[bytecode]") {
-  CodeRef code = function_code(
-      "def f(a, b):\n  try:\n    g(a)\n    g(a)\n  except E:\n    return b\n  return 1\n");
+  CodeRef code = function_code("def f(a, b):\n  try:\n    g(a)\n    g(a)\n  except E:\n    return b\n  return 1\n");
   uint32_t call = 0;
   while (code->instructions[call].op != Op::Call) ++call;
   CHECK(live_registers(*code, call).contains(1));
 }
 
 TEST_CASE("blocks cover the code and know their handlers", "[bytecode]") {
-  CodeRef code = function_code(
-      "def f(a):\n  try:\n    while a:\n      a = g(a)\n  finally:\n    h()\n  return a\n");
+  CodeRef code = function_code("def f(a):\n  try:\n    while a:\n      a = g(a)\n  finally:\n    h()\n  return a\n");
   const auto& blocks = code->control_flow().blocks();
   uint32_t next = 0;
   size_t heads = 0, handled = 0;

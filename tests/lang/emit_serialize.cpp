@@ -16,9 +16,8 @@ namespace {
 constexpr size_t kChecksumAt = 28, kPayloadAt = 44;
 
 bool same(const ParameterList& a, const ParameterList& b) {
-  return a.positional_only == b.positional_only && a.positional == b.positional &&
-         a.keyword_only == b.keyword_only && a.has_varargs == b.has_varargs &&
-         a.has_varkwargs == b.has_varkwargs && a.names == b.names;
+  return a.positional_only == b.positional_only && a.positional == b.positional && a.keyword_only == b.keyword_only &&
+         a.has_varargs == b.has_varargs && a.has_varkwargs == b.has_varkwargs && a.names == b.names;
 }
 
 template <class Entry, class Same>
@@ -120,8 +119,7 @@ TEST_CASE("stored code comes back as it was", "[serialize]") {
   check_round_trip(*compile_checked(deep));
   // Far jumps, many constants.
   std::string large = "def f(a):\n  while a:\n";
-  for (int i = 0; i < 20000; ++i)
-    large += "    a.x" + std::to_string(i % 300) + " = " + std::to_string(i * i) + "\n";
+  for (int i = 0; i < 20000; ++i) large += "    a.x" + std::to_string(i % 300) + " = " + std::to_string(i * i) + "\n";
   check_round_trip(*compile_checked(large));
 }
 
@@ -153,8 +151,7 @@ TEST_CASE("every script of the corpus and the library survives storing", "[seria
   namespace fs = std::filesystem;
   size_t stored = 0;
   for (const char* folder : {"tests/scripts", "stdlib", "examples"}) {
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(TSC_SOURCE_FOLDER) / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TSC_SOURCE_FOLDER) / folder)) {
       if (entry.path().extension() != ".tsc") continue;
       std::ifstream file(entry.path());
       std::stringstream text;
@@ -172,17 +169,14 @@ TEST_CASE("every script of the corpus and the library survives storing", "[seria
 TEST_CASE("bytes of another format, text or length are refused", "[serialize]") {
   CodeRef code = compile_checked(kEverything);
   const std::string bytes = serialize(*code);
-  const auto error_of = [&](const std::string& changed) {
-    return deserialize(changed, code->source).error;
-  };
+  const auto error_of = [&](const std::string& changed) { return deserialize(changed, code->source).error; };
   CHECK(error_of("") == "these bytes are no bytecode");
   CHECK(error_of("text " + bytes) == "these bytes are no bytecode");
   std::string other_format = bytes;
   ++other_format[4];
   CHECK(error_of(other_format) == "the bytecode has another format or another instruction set");
   CHECK(error_of(bytes + "x") == "the bytecode of 'test.tsc' is damaged: wrong checksum");
-  CHECK(error_of(resealed(bytes + "x")) ==
-        "the bytecode of 'test.tsc' is damaged: bytes follow its end");
+  CHECK(error_of(resealed(bytes + "x")) == "the bytecode of 'test.tsc' is damaged: bytes follow its end");
   auto other_text = std::make_shared<const Source>("other.tsc", std::string(kEverything) + "\n");
   DeserializeResult result = deserialize(bytes, other_text);
   CHECK(result.code == nullptr);
@@ -206,8 +200,7 @@ TEST_CASE("truncated bytecode is refused at every length", "[serialize]") {
   }
 }
 
-TEST_CASE("flipped bytes are refused, and never trusted when the checksum is right",
-          "[serialize]") {
+TEST_CASE("flipped bytes are refused, and never trusted when the checksum is right", "[serialize]") {
   CodeRef code = compile_checked(kEverything);
   const std::string bytes = serialize(*code);
   for (size_t at = 0; at < bytes.size(); ++at) {
@@ -226,8 +219,7 @@ TEST_CASE("long counts and deep nesting in bytes are refused", "[serialize]") {
   const std::string bytes = serialize(*code);
   // A number of nine continued bytes in place of any byte: a count that no memory could hold.
   for (size_t at = kPayloadAt; at < bytes.size(); ++at) {
-    std::string changed =
-        bytes.substr(0, at) + std::string(8, '\xff') + "\x7f" + bytes.substr(at + 1);
+    std::string changed = bytes.substr(0, at) + std::string(8, '\xff') + "\x7f" + bytes.substr(at + 1);
     check_survives(resealed(changed), code->source);
     check_survives(resealed(bytes.substr(0, at) + std::string(100000, '\x08')), code->source);
     check_survives(resealed(bytes.substr(0, at) + std::string(20, '\xff')), code->source);

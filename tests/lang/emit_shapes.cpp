@@ -6,8 +6,7 @@ using namespace tsc::lang;
 TEST_CASE("arithmetic reads variables in place and constants from the instruction", "[emit]") {
   CHECK(listing(*function_code("def f(a, b):\n  return a + b * 2\n")) ==
         "MulK r2, r1:b, 2\nAdd r2, r0:a, r2\nReturn r2!\n");
-  CHECK(listing(*function_code("def f(a):\n  a += 1\n  return a\n")) ==
-        "InplaceAddK r0:a, r0:a, 1\nReturn r0:a\n");
+  CHECK(listing(*function_code("def f(a):\n  a += 1\n  return a\n")) == "InplaceAddK r0:a, r0:a, 1\nReturn r0:a\n");
 }
 
 TEST_CASE("a temporary is released where it is last read", "[emit]") {
@@ -23,15 +22,12 @@ TEST_CASE("a numeric loop is four instructions a turn", "[emit]") {
 
 TEST_CASE("variables that are certainly bound are not checked", "[emit]") {
   CHECK(count_ops(*function_code("def f(a):\n  x = a\n  return x + a\n"), Op::CheckBound) == 0);
-  CHECK(count_ops(*function_code("def f(a):\n  if a:\n    x = 1\n  return x + x\n"),
-                  Op::CheckBound) == 1);
-  CHECK(count_ops(*function_code("def f(a):\n  for x in a: pass\n  return x\n"), Op::CheckBound) ==
-        1);
+  CHECK(count_ops(*function_code("def f(a):\n  if a:\n    x = 1\n  return x + x\n"), Op::CheckBound) == 1);
+  CHECK(count_ops(*function_code("def f(a):\n  for x in a: pass\n  return x\n"), Op::CheckBound) == 1);
   CHECK(count_ops(*function_code("def f(a):\n  for x in a:\n    a(x)\n"), Op::CheckBound) == 0);
   CHECK(count_ops(*function_code("def f(a):\n  del a\n  return a\n"), Op::CheckBound) == 1);
   // The assignment may not have happened when the handler runs.
-  CHECK(count_ops(*function_code("def f(a):\n  try:\n    x = a()\n  except E:\n    return x\n"),
-                  Op::CheckBound) == 1);
+  CHECK(count_ops(*function_code("def f(a):\n  try:\n    x = a()\n  except E:\n    return x\n"), Op::CheckBound) == 1);
 }
 
 TEST_CASE("methods are called without a bound method object", "[emit]") {
@@ -73,13 +69,11 @@ TEST_CASE("constants are folded only exactly", "[emit]") {
   CHECK(constants("9223372036854775807 + 1") == "1;9223372036854775807;");  // raises at run time
   CHECK(constants("1 / 0.0") == "0.0;1;");
   CHECK(constants("1 + 2.0") == "2.0;1;");
-  CHECK(constants("y[1:2, None, ..., ::-1]") ==
-        "(slice(1, 2, None), None, ..., slice(None, None, -1));");
+  CHECK(constants("y[1:2, None, ..., ::-1]") == "(slice(1, 2, None), None, ..., slice(None, None, -1));");
 }
 
 TEST_CASE("equal looking constants of different kinds stay apart", "[emit]") {
-  CodeRef code =
-      compile_checked("x = [a(1), a(1.0), a(True), a(0.0), a(-0.0), a('1'), a(b'1'), a(1)]\n");
+  CodeRef code = compile_checked("x = [a(1), a(1.0), a(True), a(0.0), a(-0.0), a('1'), a(b'1'), a(1)]\n");
   CHECK(code->constants.size() == 7);
 }
 

@@ -46,9 +46,8 @@ inline CodeRef function_code(const std::string& text, const std::string& name = 
 }
 
 inline size_t count_ops(const CodeObject& code, Op op) {
-  return static_cast<size_t>(
-      std::count_if(code.instructions.begin(), code.instructions.end(),
-                    [op](const Instruction& instruction) { return instruction.op == op; }));
+  return static_cast<size_t>(std::count_if(code.instructions.begin(), code.instructions.end(),
+                                           [op](const Instruction& instruction) { return instruction.op == op; }));
 }
 
 // The instructions alone, one a line, blanks collapsed.

@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 std::vector<std::pair<std::string, std::string>> scripts() {
   std::vector<std::pair<std::string, std::string>> out;
   for (const char* folder : {"tests", "stdlib", "examples"})
-    for (const fs::directory_entry& entry :
-         fs::recursive_directory_iterator(fs::path(TSC_SOURCE_FOLDER) / folder)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TSC_SOURCE_FOLDER) / folder)) {
       if (entry.path().extension() != ".tsc") continue;
       std::ifstream file(entry.path(), std::ios::binary);
       std::ostringstream text;
@@ -32,28 +31,21 @@ std::vector<std::pair<std::string, std::string>> scripts() {
 
 // Random edits that often keep a text a program: blanks, breaks, comments and commas come and go.
 std::string mutated(std::string text, std::mt19937& random, int edits) {
-  static const char* const kInsertions[] = {
-      " ",    "\n",     "#c\n",         "  # d\n", ",",        "(",     ")",
-      "\\\n", "\n\n\n", "\t",           ";",       "lambda: ", "not ",  "-",
-      "[",    "]",      " if a else b", "*",       "'''",      "f'{x}'"};
+  static const char* const kInsertions[] = {" ",    "\n",     "#c\n",         "  # d\n", ",",        "(",     ")",
+                                            "\\\n", "\n\n\n", "\t",           ";",       "lambda: ", "not ",  "-",
+                                            "[",    "]",      " if a else b", "*",       "'''",      "f'{x}'"};
   for (int i = 0; i < edits && !text.empty(); ++i) {
     const size_t at = random() % text.size();
     switch (random() % 4) {
-      case 0:
-        text.erase(at, 1 + random() % 3);
-        break;
-      case 1:
-        text.insert(at, text.substr(random() % text.size(), random() % 12));
-        break;
-      default:
-        text.insert(at, kInsertions[random() % std::size(kInsertions)]);
+      case 0: text.erase(at, 1 + random() % 3); break;
+      case 1: text.insert(at, text.substr(random() % text.size(), random() % 12)); break;
+      default: text.insert(at, kInsertions[random() % std::size(kInsertions)]);
     }
   }
   return text;
 }
 
-void check_laws(const std::string& name, const std::string& text, uint32_t width,
-                size_t& accepted) {
+void check_laws(const std::string& name, const std::string& text, uint32_t width, size_t& accepted) {
   const Source source(name, text);
   // The checker must take whatever the parser takes.
   const auto checked = check(source, {});

@@ -8,13 +8,11 @@ TEST_CASE("blanks around operators, commas, colons") {
   CHECK(formatted("x  =  f( a ,b , * c,k = 3, ** d )") == "x = f(a, b, *c, k=3, **d)\n");
   CHECK(formatted("y = -x**-2+ ~a*b // c @ d") == "y = -x ** -2 + ~a * b // c @ d\n");
   CHECK(formatted("a [1 : 2, ::3, -1:, ... ] [ None ]") == "a[1:2, ::3, -1:, ...][None]\n");
-  CHECK(formatted("d = {'a':1 , ** e, 2:lambda x , * y:x+ 1}") ==
-        "d = {'a': 1, **e, 2: lambda x, *y: x + 1}\n");
+  CHECK(formatted("d = {'a':1 , ** e, 2:lambda x , * y:x+ 1}") == "d = {'a': 1, **e, 2: lambda x, *y: x + 1}\n");
   CHECK(formatted("print (not x, a<b <= c, a is not b, a not in b)") ==
         "print(not x, a < b <= c, a is not b, a not in b)\n");
   CHECK(formatted("x = 1 .real; y = 1.0.real") == "x = 1 .real\ny = 1.0.real\n");
-  CHECK(formatted("f = lambda:0\ng = lambda *a, k=1:- a") ==
-        "f = lambda: 0\ng = lambda *a, k=1: -a\n");
+  CHECK(formatted("f = lambda:0\ng = lambda *a, k=1:- a") == "f = lambda: 0\ng = lambda *a, k=1: -a\n");
   CHECK(formatted("if(a):pass\nwhile(b) :pass") == "if a:\n    pass\nwhile b:\n    pass\n");
   CHECK(formatted("x = a if(b)else(c)\n") == "x = a if (b) else (c)\n");
   CHECK(formatted("from . import x\nfrom ..a . b import c as d , e\nfrom ... import y\n") ==
@@ -56,10 +54,8 @@ TEST_CASE("empty lines") {
   CHECK(formatted("class A:\n  '''doc'''\n  x = 1\n  def f(self): pass\n  def g(self): pass\n") ==
         "class A:\n    '''doc'''\n    x = 1\n\n    def f(self):\n        pass\n\n"
         "    def g(self):\n        pass\n");
-  CHECK(formatted("x\n# about f\n@d\n\ndef f(): pass\n") ==
-        "x\n\n\n# about f\n@d\ndef f():\n    pass\n");
-  CHECK(formatted("if a:\n    def f(): pass\nelse:\n    x\n") ==
-        "if a:\n    def f():\n        pass\nelse:\n    x\n");
+  CHECK(formatted("x\n# about f\n@d\n\ndef f(): pass\n") == "x\n\n\n# about f\n@d\ndef f():\n    pass\n");
+  CHECK(formatted("if a:\n    def f(): pass\nelse:\n    x\n") == "if a:\n    def f():\n        pass\nelse:\n    x\n");
 }
 
 TEST_CASE("comments stay where they belong") {
@@ -106,10 +102,9 @@ TEST_CASE("brackets come and go with the line's length") {
         "from package import (\n    one_name, another_name\n)\n");
   CHECK(formatted("with open(a_long_name) as f, open(another) as g: pass\n", 40) ==
         "with (\n    open(a_long_name) as f,\n    open(another) as g,\n):\n    pass\n");
-  CHECK(
-      formatted("def f():\n    return first_value, second_value, third_value\n", 40) ==
-      "def f():\n    return (\n        first_value,\n        second_value,\n        third_value,\n"
-      "    )\n");
+  CHECK(formatted("def f():\n    return first_value, second_value, third_value\n", 40) ==
+        "def f():\n    return (\n        first_value,\n        second_value,\n        third_value,\n"
+        "    )\n");
   CHECK(formatted("x = ('first part of a text' 'second part of it')\n", 40) ==
         "x = (\n    'first part of a text'\n    'second part of it'\n)\n");
   CHECK(formatted("value = total + function_name(argument, other)\n", 40) ==

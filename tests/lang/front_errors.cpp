@@ -22,15 +22,13 @@ TEST_CASE("a report shows the place, the cause and the way out") {
 TEST_CASE("short form, colour and narrow terminals") {
   RenderOptions options;
   options.format = ErrorFormat::Short;
-  CHECK(report("x = = 1\n", options) ==
-        "test.tsc:1:4: error[E0302]: expected an expression after '='\n");
+  CHECK(report("x = = 1\n", options) == "test.tsc:1:4: error[E0302]: expected an expression after '='\n");
   options = {};
   options.color = true;
   CHECK(report("x = = 1\n", options).find("\x1b[1;31merror[E0302]\x1b[0m") != std::string::npos);
   options = {};
   options.width = 60;
-  std::string text =
-      report("x = " + std::string(100, 'a') + " + = " + std::string(100, 'b') + "\n", options);
+  std::string text = report("x = " + std::string(100, 'a') + " + = " + std::string(100, 'b') + "\n", options);
   INFO(text);
   for (size_t begin = 0; begin < text.size();) {
     size_t end = text.find('\n', begin);
@@ -41,10 +39,8 @@ TEST_CASE("short form, colour and narrow terminals") {
 }
 
 TEST_CASE("carets stand under wide characters and tabs") {
-  CHECK(report("x = '\xE6\x97\xA5\xE6\x9C\xAC' = 1\n").find("   |     ^^^^^^\n") !=
-        std::string::npos);
-  CHECK(report("if x:\n\ty = = 1\n").find(" 2 |     y = = 1\n   |        ^\n") !=
-        std::string::npos);
+  CHECK(report("x = '\xE6\x97\xA5\xE6\x9C\xAC' = 1\n").find("   |     ^^^^^^\n") != std::string::npos);
+  CHECK(report("if x:\n\ty = = 1\n").find(" 2 |     y = = 1\n   |        ^\n") != std::string::npos);
 }
 
 TEST_CASE("machine form") {
@@ -58,13 +54,10 @@ TEST_CASE("machine form") {
 }
 
 TEST_CASE("several faults in one run") {
-  CHECK(
-      faults("class A\n    x = 1\n    def f(self):\n        retrun 2\n    y = [1 2]\nz = 1 +\n") ==
-      Faults{"1:8 E0302", "4:9 E0301", "5:12 E0307", "6:8 E0302"});
-  CHECK(faults("f(a b, c)\ng(d e)\nx = [1, 2 3, 4]\n") ==
-        Faults{"1:5 E0307", "2:5 E0307", "3:11 E0307"});
-  CHECK(faults("def f(a b):\n  x = = 1\n  return x\ny = )\n") ==
-        Faults{"1:9 E0307", "2:6 E0302", "4:5 E0202"});
+  CHECK(faults("class A\n    x = 1\n    def f(self):\n        retrun 2\n    y = [1 2]\nz = 1 +\n") ==
+        Faults{"1:8 E0302", "4:9 E0301", "5:12 E0307", "6:8 E0302"});
+  CHECK(faults("f(a b, c)\ng(d e)\nx = [1, 2 3, 4]\n") == Faults{"1:5 E0307", "2:5 E0307", "3:11 E0307"});
+  CHECK(faults("def f(a b):\n  x = = 1\n  return x\ny = )\n") == Faults{"1:9 E0307", "2:6 E0302", "4:5 E0202"});
 }
 
 TEST_CASE("one cause, one report") {

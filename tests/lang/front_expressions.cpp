@@ -7,11 +7,9 @@ namespace {
 // An expression with every operator in brackets, to see what binds to what.
 std::string shape(const Expr* e) {
   if (auto* x = try_as<const Name>(e)) return std::string(x->id);
-  if (auto* x = try_as<const Constant>(e))
-    return x->value_kind == ConstantKind::Int ? std::to_string(x->integer) : "c";
+  if (auto* x = try_as<const Constant>(e)) return x->value_kind == ConstantKind::Int ? std::to_string(x->integer) : "c";
   if (auto* x = try_as<const BinOp>(e)) {
-    static const char* const kSigns[] = {"+",  "-",  "*", "@", "/", "%", "**",
-                                         "<<", ">>", "|", "^", "&", "//"};
+    static const char* const kSigns[] = {"+", "-", "*", "@", "/", "%", "**", "<<", ">>", "|", "^", "&", "//"};
     return "(" + shape(x->left) + kSigns[static_cast<size_t>(x->op)] + shape(x->right) + ")";
   }
   if (auto* x = try_as<const UnaryOp>(e)) {
@@ -32,8 +30,7 @@ std::string shape(const Expr* e) {
   if (auto* x = try_as<const IfExp>(e))
     return "(" + shape(x->body) + " if " + shape(x->test) + " else " + shape(x->orelse) + ")";
   if (auto* x = try_as<const Lambda>(e)) return "(lambda " + shape(x->body) + ")";
-  if (auto* x = try_as<const NamedExpr>(e))
-    return "(" + shape(x->target) + ":=" + shape(x->value) + ")";
+  if (auto* x = try_as<const NamedExpr>(e)) return "(" + shape(x->target) + ":=" + shape(x->value) + ")";
   return "?";
 }
 
@@ -100,18 +97,16 @@ TEST_CASE("displays") {
   CHECK(expression("[*a, b]") == "List(elts=[Starred(value=Name(id='a')), Name(id='b')])");
   CHECK(expression("{a, *b}") == "Set(elts=[Name(id='a'), Starred(value=Name(id='b'))])");
   CHECK(expression("{}") == "Dict(keys=[], values=[])");
-  CHECK(expression("{a: 1, **b}") ==
-        "Dict(keys=[Name(id='a'), None], values=[Constant(value=1), Name(id='b')])");
+  CHECK(expression("{a: 1, **b}") == "Dict(keys=[Name(id='a'), None], values=[Constant(value=1), Name(id='b')])");
 }
 
 TEST_CASE("comprehensions") {
-  CHECK(
-      tree("[x for x, y in z if a if b for w in x]") ==
-      "Expr(value=ListComp(elt=Name(id='x', ctx=Load()), generators=[comprehension("
-      "target=Tuple(elts=[Name(id='x', ctx=Store()), Name(id='y', ctx=Store())], ctx=Store()), "
-      "iter=Name(id='z', ctx=Load()), ifs=[Name(id='a', ctx=Load()), Name(id='b', ctx=Load())], "
-      "is_async=0), comprehension(target=Name(id='w', ctx=Store()), iter=Name(id='x', ctx=Load()), "
-      "ifs=[], is_async=0)]))");
+  CHECK(tree("[x for x, y in z if a if b for w in x]") ==
+        "Expr(value=ListComp(elt=Name(id='x', ctx=Load()), generators=[comprehension("
+        "target=Tuple(elts=[Name(id='x', ctx=Store()), Name(id='y', ctx=Store())], ctx=Store()), "
+        "iter=Name(id='z', ctx=Load()), ifs=[Name(id='a', ctx=Load()), Name(id='b', ctx=Load())], "
+        "is_async=0), comprehension(target=Name(id='w', ctx=Store()), iter=Name(id='x', ctx=Load()), "
+        "ifs=[], is_async=0)]))");
   CHECK(expression("{k: v for k, v in d}").substr(0, 8) == "DictComp");
   CHECK(expression("{k for k in d}").substr(0, 7) == "SetComp");
   CHECK(expression("(k for k in d)").substr(0, 12) == "GeneratorExp");
@@ -119,11 +114,10 @@ TEST_CASE("comprehensions") {
 }
 
 TEST_CASE("lambdas take every kind of parameter") {
-  CHECK(
-      expression("lambda a, /, b=1, *c, d, e=2, **f: 0") ==
-      "Lambda(args=arguments(posonlyargs=[arg(arg='a')], args=[arg(arg='b')], vararg=arg(arg='c'), "
-      "kwonlyargs=[arg(arg='d'), arg(arg='e')], kw_defaults=[None, Constant(value=2)], "
-      "kwarg=arg(arg='f'), defaults=[Constant(value=1)]), body=Constant(value=0))");
+  CHECK(expression("lambda a, /, b=1, *c, d, e=2, **f: 0") ==
+        "Lambda(args=arguments(posonlyargs=[arg(arg='a')], args=[arg(arg='b')], vararg=arg(arg='c'), "
+        "kwonlyargs=[arg(arg='d'), arg(arg='e')], kw_defaults=[None, Constant(value=2)], "
+        "kwarg=arg(arg='f'), defaults=[Constant(value=1)]), body=Constant(value=0))");
   CHECK(expression("lambda *, a: a").find("kwonlyargs=[arg(arg='a')]") != std::string::npos);
 }
 

@@ -37,9 +37,7 @@ TEST_CASE("an unclosed bracket names its opener") {
 }
 
 TEST_CASE("limits of nesting") {
-  const auto nested = [](size_t n) {
-    return "x = " + std::string(n, '(') + "1" + std::string(n, ')') + "\n";
-  };
+  const auto nested = [](size_t n) { return "x = " + std::string(n, '(') + "1" + std::string(n, ')') + "\n"; };
   CHECK(faults(nested(200)) == Faults{});
   CHECK(faults(nested(201)) == Faults{"1:205 E0901"});
   CHECK(faults(nested(1000000)) == Faults{"1:205 E0901"});
@@ -53,9 +51,7 @@ TEST_CASE("limits of nesting") {
 }
 
 TEST_CASE("soft keywords are names wherever they can be") {
-  CHECK(
-      faults("match = 1\ncase = match\ntype = case\nprint(match, type)\nmatch[case]\nmatch(x)\n") ==
-      Faults{});
+  CHECK(faults("match = 1\ncase = match\ntype = case\nprint(match, type)\nmatch[case]\nmatch(x)\n") == Faults{});
   CHECK(token_names("match x:\n  case 1: pass\n") ==
         "MATCH NAME COLON NEWLINE INDENT CASE INTEGER COLON PASS NEWLINE DEDENT END");
   CHECK(token_names("match (x):\n  case 1:\n    case = 2\n") ==
@@ -74,17 +70,38 @@ TEST_CASE("what the language leaves out is named") {
 }
 
 TEST_CASE("a prompt knows when to ask for more") {
-  for (const char* text :
-       {"if x:", "if x:\n", "if x:\n  y\n", "f(", "x = [1,\n2", "'''a", "f'''a{x}", "x = \\",
-        "x = \\\n", "@d\n", "class A:\n  def f(self):\n    pass\n", "try:\n  x\n",
-        "def f(", "def f(a,\n", "f(x for", "(1 +\n", "{1: 2, 3", "f(\"\"\"a", "[x for y in", "f(a=",
-        "{'a': [1,\n2],\n", "x[1:", "f(*", "lambda: (", "f'{x}' + (", "if (a and\n", "(a\n.b"}) {
+  for (const char* text : {"if x:",
+                           "if x:\n",
+                           "if x:\n  y\n",
+                           "f(",
+                           "x = [1,\n2",
+                           "'''a",
+                           "f'''a{x}",
+                           "x = \\",
+                           "x = \\\n",
+                           "@d\n",
+                           "class A:\n  def f(self):\n    pass\n",
+                           "try:\n  x\n",
+                           "def f(",
+                           "def f(a,\n",
+                           "f(x for",
+                           "(1 +\n",
+                           "{1: 2, 3",
+                           "f(\"\"\"a",
+                           "[x for y in",
+                           "f(a=",
+                           "{'a': [1,\n2],\n",
+                           "x[1:",
+                           "f(*",
+                           "lambda: (",
+                           "f'{x}' + (",
+                           "if (a and\n",
+                           "(a\n.b"}) {
     INFO(text);
     CHECK(incomplete(text));
   }
-  for (const char* text : {"", "x", "x = 1\n", "if x:\n  y\n\n", "x = = (", "f)(", "'a",
-                           "if x: y\n", "x = (1,\n2)\n", "def f(:\n", "x = [1,\n2 2\n", "f(1 +,",
-                           "(a\nb", "f(x y"}) {
+  for (const char* text : {"", "x", "x = 1\n", "if x:\n  y\n\n", "x = = (", "f)(", "'a", "if x: y\n", "x = (1,\n2)\n",
+                           "def f(:\n", "x = [1,\n2 2\n", "f(1 +,", "(a\nb", "f(x y"}) {
     INFO(text);
     CHECK_FALSE(incomplete(text));
   }

@@ -51,8 +51,7 @@ void balances(const std::string& text) {
       if (token.kind == kind) open += c;
     };
     opens(TokenKind::LPAR, '('), opens(TokenKind::WITH_OPEN, '('), opens(TokenKind::LSQB, '[');
-    opens(TokenKind::LBRACE, '{'), opens(TokenKind::FIELD_OPEN, 'f'),
-        opens(TokenKind::FSTRING_START, 's');
+    opens(TokenKind::LBRACE, '{'), opens(TokenKind::FIELD_OPEN, 'f'), opens(TokenKind::FSTRING_START, 's');
     const auto closes = [&](TokenKind kind, char c) {
       if (token.kind != kind) return;
       REQUIRE(!open.empty());
@@ -86,14 +85,14 @@ TEST_CASE("random bytes") {
 }
 
 TEST_CASE("random tokens") {
-  static const char* const kPieces[] = {
-      "if ",     "x",    "(",      ")",       "[",     "]",       "{",         "}",
-      ":",       "\n",   "\n  ",   "\n    ",  "f'",    "'",       "\"\"\"",    "=",
-      "==",      "def ", "class ", "lambda ", "for ",  "in ",     "*",         "**",
-      ",",       ".",    "1",      "1.5",     "else",  "try:",    "except",    "match ",
-      "case ",   "_",    "|",      "as ",     "with ", "import ", "from ",     "yield ",
-      "return ", "\\\n", ":=",     "@",       "not ",  "is ",     "async ",    "type ",
-      "!r",      "{{",   "#",      "\t",      ";",     "global ", "nonlocal ", "del "};
+  static const char* const kPieces[] = {"if ",    "x",     "(",       ")",      "[",       "]",         "{",
+                                        "}",      ":",     "\n",      "\n  ",   "\n    ",  "f'",        "'",
+                                        "\"\"\"", "=",     "==",      "def ",   "class ",  "lambda ",   "for ",
+                                        "in ",    "*",     "**",      ",",      ".",       "1",         "1.5",
+                                        "else",   "try:",  "except",  "match ", "case ",   "_",         "|",
+                                        "as ",    "with ", "import ", "from ",  "yield ",  "return ",   "\\\n",
+                                        ":=",     "@",     "not ",    "is ",    "async ",  "type ",     "!r",
+                                        "{{",     "#",     "\t",      ";",      "global ", "nonlocal ", "del "};
   std::mt19937 random(2);
   for (int round = 0; round < 3000; ++round) {
     std::string text;
@@ -111,17 +110,10 @@ TEST_CASE("mutations of good programs") {
     for (size_t edits = 1 + random() % 4; edits > 0; --edits) {
       size_t at = random() % text.size(), length = random() % 8;
       switch (random() % 4) {
-        case 0:
-          text.erase(at, length + 1);
-          break;
-        case 1:
-          text.insert(at, text.substr(random() % text.size(), length));
-          break;
-        case 2:
-          text[at] = "()[]{}'\":,=*\n \t\\fx1"[random() % 19];
-          break;
-        default:
-          text += kSeeds[random() % std::size(kSeeds)];
+        case 0: text.erase(at, length + 1); break;
+        case 1: text.insert(at, text.substr(random() % text.size(), length)); break;
+        case 2: text[at] = "()[]{}'\":,=*\n \t\\fx1"[random() % 19]; break;
+        default: text += kSeeds[random() % std::size(kSeeds)];
       }
       if (text.empty()) text = "x";
     }

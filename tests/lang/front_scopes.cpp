@@ -26,12 +26,10 @@ struct Resolved {
     for (Identifier name : s.locals) out += " " + std::string(name);
     out += " | cells";
     for (const CellVariable& cell : s.cells)
-      out += " " + std::string(cell.name) +
-             (cell.parameter >= 0 ? "=" + std::to_string(cell.parameter) : "");
+      out += " " + std::string(cell.name) + (cell.parameter >= 0 ? "=" + std::to_string(cell.parameter) : "");
     out += " | frees";
     for (const FreeVariable& free : s.frees)
-      out += " " + std::string(free.name) + (free.from_parent_cell ? "<cell" : "<free") +
-             std::to_string(free.index);
+      out += " " + std::string(free.name) + (free.from_parent_cell ? "<cell" : "<free") + std::to_string(free.index);
     return out;
   }
 
@@ -72,8 +70,7 @@ TEST_CASE("class bodies are not seen by their methods") {
 }
 
 TEST_CASE("super() reaches its class through a cell") {
-  Resolved r(
-      "class A(B):\n  def __init__(self):\n    super().__init__()\n  def plain(self): pass\n");
+  Resolved r("class A(B):\n  def __init__(self):\n    super().__init__()\n  def plain(self): pass\n");
   CHECK(r.scope("A").needs_class_cell);
   CHECK(r.frame("A") == "locals | cells __class__ | frees");
   CHECK(r.frame("A.__init__") == "locals self | cells | frees __class__<cell0");
@@ -162,8 +159,8 @@ TEST_CASE("scope faults") {
   CHECK(faults("def f(x, x): pass\n") == Faults{"1:10 E0501"});
   CHECK(faults("lambda x, *x: 0\n") == Faults{"1:12 E0501"});
   CHECK(faults("def f():\n  nonlocal q\n") == Faults{"2:3 E0502"});
-  CHECK(report("def f():\n  count = 0\n  def g():\n    nonlocal conut\n")
-            .find("did you mean `count`?") != std::string::npos);
+  CHECK(report("def f():\n  count = 0\n  def g():\n    nonlocal conut\n").find("did you mean `count`?") !=
+        std::string::npos);
   CHECK(faults("def f():\n  x = 1\n  global x\n") == Faults{"3:3 E0503"});
   CHECK(faults("def f():\n  print(x)\n  global x\n") == Faults{"3:3 E0503"});
   CHECK(faults("def f(x):\n  global x\n") == Faults{"2:3 E0504"});

@@ -18,8 +18,7 @@ TEST_CASE("assignments") {
         "AnnAssign(target=Name(id='x', ctx=Store()), annotation=Name(id='int', ctx=Load()), "
         "value=Constant(value=3), simple=1)");
   CHECK(tree("(x): int").find("simple=0") != std::string::npos);
-  CHECK(tree("x = yield_ = *a, b").find("Starred(value=Name(id='a', ctx=Load()), ctx=Load())") !=
-        std::string::npos);
+  CHECK(tree("x = yield_ = *a, b").find("Starred(value=Name(id='a', ctx=Load()), ctx=Load())") != std::string::npos);
   CHECK(tree("del a, b[0], c.d") ==
         "Delete(targets=[Name(id='a', ctx=Del()), Subscript(value=Name(id='b', ctx=Load()), "
         "slice=Constant(value=0), ctx=Del()), Attribute(value=Name(id='c', ctx=Load()), attr='d', "
@@ -27,8 +26,7 @@ TEST_CASE("assignments") {
 }
 
 TEST_CASE("imports") {
-  CHECK(tree("import a.b as c, d") ==
-        "Import(names=[alias(name='a.b', asname='c'), alias(name='d')])");
+  CHECK(tree("import a.b as c, d") == "Import(names=[alias(name='a.b', asname='c'), alias(name='d')])");
   CHECK(tree("from ...a.b import (c as d, e,)") ==
         "ImportFrom(module='a.b', names=[alias(name='c', asname='d'), alias(name='e')], level=3)");
   CHECK(tree("from . import x") == "ImportFrom(names=[alias(name='x')], level=1)");
@@ -44,13 +42,11 @@ TEST_CASE("functions and classes") {
         "defaults=[Constant(value=2)]), body=[Return()], decorator_list=[Call(func=Name(id='d', "
         "ctx=Load()), args=[Constant(value=1)], keywords=[]), Name(id='e', ctx=Load())], "
         "returns=Name(id='x', ctx=Load()))");
-  CHECK(
-      tree("class A(B, m=C):\n  'doc'\n  x = 1\n") ==
-      "ClassDef(name='A', bases=[Name(id='B', ctx=Load())], keywords=[keyword(arg='m', "
-      "value=Name(id='C', ctx=Load()))], body=[Expr(value=Constant(value='doc')), "
-      "Assign(targets=[Name(id='x', ctx=Store())], value=Constant(value=1))], decorator_list=[])");
-  CHECK(tree("class A: pass") ==
-        "ClassDef(name='A', bases=[], keywords=[], body=[Pass()], decorator_list=[])");
+  CHECK(tree("class A(B, m=C):\n  'doc'\n  x = 1\n") ==
+        "ClassDef(name='A', bases=[Name(id='B', ctx=Load())], keywords=[keyword(arg='m', "
+        "value=Name(id='C', ctx=Load()))], body=[Expr(value=Constant(value='doc')), "
+        "Assign(targets=[Name(id='x', ctx=Store())], value=Constant(value=1))], decorator_list=[])");
+  CHECK(tree("class A: pass") == "ClassDef(name='A', bases=[], keywords=[], body=[Pass()], decorator_list=[])");
 }
 
 TEST_CASE("blocks with clauses") {
@@ -85,8 +81,7 @@ TEST_CASE("with statements in every spelling") {
   CHECK(tree("with (a, c) as b: pass").find("Tuple") != std::string::npos);
   CHECK(tree("with (a, c), b: pass").find("Tuple") != std::string::npos);
   CHECK(tree("with (yield): pass").find("Yield()") != std::string::npos);
-  CHECK(tree("with (a): pass") ==
-        "With(items=[withitem(context_expr=Name(id='a', ctx=Load()))], body=[Pass()])");
+  CHECK(tree("with (a): pass") == "With(items=[withitem(context_expr=Name(id='a', ctx=Load()))], body=[Pass()])");
 }
 
 TEST_CASE("simple statements") {
@@ -94,8 +89,8 @@ TEST_CASE("simple statements") {
         "Raise(exc=Name(id='A', ctx=Load()), cause=Name(id='b', ctx=Load())), "
         "Assert(test=Name(id='c', "
         "ctx=Load()), msg=Name(id='d', ctx=Load())), Global(names=['e', 'f']), Pass()");
-  CHECK(tree("def f():\n  x = yield a\n  yield\n  yield from b\n  nonlocal_ = (yield)\n")
-            .find("YieldFrom") != std::string::npos);
+  CHECK(tree("def f():\n  x = yield a\n  yield\n  yield from b\n  nonlocal_ = (yield)\n").find("YieldFrom") !=
+        std::string::npos);
   CHECK(tree("return *a, b").find("Starred") != std::string::npos);
 }
 
@@ -110,19 +105,16 @@ TEST_CASE("match statements") {
   CHECK(pattern("a") == "MatchAs(name='a')");
   CHECK(pattern("-1.5") == "MatchValue(value=UnaryOp(op=USub(), operand=Constant(value=1.5)))");
   CHECK(pattern("'a' 'b'") == "MatchValue(value=Constant(value='ab'))");
-  CHECK(pattern("None | True") ==
-        "MatchOr(patterns=[MatchSingleton(value=None), MatchSingleton(value=True)])");
+  CHECK(pattern("None | True") == "MatchOr(patterns=[MatchSingleton(value=None), MatchSingleton(value=True)])");
   CHECK(pattern("a.b.c").find("MatchValue(value=Attribute(") == 0);
-  CHECK(pattern("[a, *_, b]") ==
-        "MatchSequence(patterns=[MatchAs(name='a'), MatchStar(), MatchAs(name='b')])");
+  CHECK(pattern("[a, *_, b]") == "MatchSequence(patterns=[MatchAs(name='a'), MatchStar(), MatchAs(name='b')])");
   CHECK(pattern("a, *r") == "MatchSequence(patterns=[MatchAs(name='a'), MatchStar(name='r')])");
   CHECK(pattern("(a)") == "MatchAs(name='a')");
   CHECK(pattern("(a,)") == "MatchSequence(patterns=[MatchAs(name='a')])");
   CHECK(pattern("()") == "MatchSequence(patterns=[])");
   CHECK(pattern("[a]") == "MatchSequence(patterns=[MatchAs(name='a')])");
   CHECK(pattern("1 as n") == "MatchAs(pattern=MatchValue(value=Constant(value=1)), name='n')");
-  CHECK(pattern("{'k': v, **r}") ==
-        "MatchMapping(keys=[Constant(value='k')], patterns=[MatchAs(name='v')], rest='r')");
+  CHECK(pattern("{'k': v, **r}") == "MatchMapping(keys=[Constant(value='k')], patterns=[MatchAs(name='v')], rest='r')");
   CHECK(pattern("P(1, x=y)") ==
         "MatchClass(cls=Name(id='P', ctx=Load()), patterns=[MatchValue(value=Constant(value=1))], "
         "kwd_attrs=['x'], kwd_patterns=[MatchAs(name='y')])");

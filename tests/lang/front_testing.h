@@ -30,8 +30,7 @@ inline std::vector<std::string> faults(const std::string& text) {
   std::vector<std::string> out;
   for (const Diagnostic& d : result.diagnostics.all()) {
     LineColumn at = source.locate(d.primary.span.begin);
-    out.push_back(std::to_string(at.line) + ":" + std::to_string(at.column) + " " +
-                  code_text(d.code));
+    out.push_back(std::to_string(at.line) + ":" + std::to_string(at.column) + " " + code_text(d.code));
   }
   return out;
 }

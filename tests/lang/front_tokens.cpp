@@ -51,8 +51,7 @@ TEST_CASE("strings") {
   CHECK(expression("'''a\n\"b' '''") == "Constant(value='a\\n\"b\\' ')");
   CHECK(expression("''") == "Constant(value='')");
   CHECK(expression("b'\\xff\\0a'") == "Constant(value=b'\\xff\\x00a')");
-  CHECK(expression("'\\x41\\101\\u00e9\\U0001F600'") ==
-        "Constant(value='AA\xC3\xA9\xF0\x9F\x98\x80')");
+  CHECK(expression("'\\x41\\101\\u00e9\\U0001F600'") == "Constant(value='AA\xC3\xA9\xF0\x9F\x98\x80')");
   CHECK(expression("'a\\\nb'") == "Constant(value='ab')");
   CHECK(expression("'\\d'") == "Constant(value='\\\\d')");
   CHECK(expression("'''a\r\nb\rc'''") == "Constant(value='a\\nb\\nc')");
@@ -81,10 +80,9 @@ TEST_CASE("f-strings are lexed in place") {
         "JoinedStr(values=[Constant(value='x='), FormattedValue(value=Name(id='x'), conversion=-1, "
         "format_spec=JoinedStr(values=[Constant(value='.2f')]))])");
   CHECK(expression("f'{a != b}{(lambda: 1)()}'").find("NotEq()") != std::string::npos);
-  CHECK(
-      expression("'a' f'b{x}' 'c' f'd'") ==
-      "JoinedStr(values=[Constant(value='ab'), FormattedValue(value=Name(id='x'), conversion=-1), "
-      "Constant(value='cd')])");
+  CHECK(expression("'a' f'b{x}' 'c' f'd'") ==
+        "JoinedStr(values=[Constant(value='ab'), FormattedValue(value=Name(id='x'), conversion=-1), "
+        "Constant(value='cd')])");
   CHECK(expression("rf'\\{x}'") ==
         "JoinedStr(values=[Constant(value='\\\\'), FormattedValue(value=Name(id='x'), "
         "conversion=-1)])");

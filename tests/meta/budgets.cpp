@@ -1,4 +1,5 @@
-// Sizes that keep the code readable: 600 lines a file, 60 lines a function, 40 member functions a class of interpreter/capture.
+// Sizes that keep the code readable: 600 lines a file, 60 lines a function, 40 member functions a class of
+// interpreter/capture.
 #include <algorithm>
 
 #include "catch2/catch.hpp"
@@ -17,8 +18,7 @@ constexpr int kMemberFunctions = 40;
 const char* const kLongFunctions[] = {"interpreter/vm/dispatch.cpp"};
 
 bool may_hold_long_function(const std::string& path) {
-  return std::find(std::begin(kLongFunctions), std::end(kLongFunctions), path) !=
-         std::end(kLongFunctions);
+  return std::find(std::begin(kLongFunctions), std::end(kLongFunctions), path) != std::end(kLongFunctions);
 }
 
 }  // namespace
@@ -37,8 +37,7 @@ TEST_CASE("no C++ function is over 60 lines") {
     if (!is_cpp(file) || may_hold_long_function(file.path)) continue;
     if (has_suffix(file.path, ".def") || has_suffix(file.path, ".yy")) continue;
     for (const FunctionSpan& span : functions_in(file.text)) {
-      INFO(file.path << ":" << span.first_line << " has " << span.length()
-                     << " lines: " << span.head);
+      INFO(file.path << ":" << span.first_line << " has " << span.length() << " lines: " << span.head);
       CHECK(span.length() <= kFunctionLines);
     }
   }

@@ -40,9 +40,7 @@ class Blanker {
   }
 
  private:
-  bool starts(const char* word) const {
-    return text_.compare(at_, std::string(word).size(), word) == 0;
-  }
+  bool starts(const char* word) const { return text_.compare(at_, std::string(word).size(), word) == 0; }
 
   void skip_until(const std::string& close) {
     const std::size_t found = text_.find(close, at_);
@@ -55,8 +53,7 @@ class Blanker {
 
   void skip_quoted(char quote) {
     ++at_;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
-      at_ += text_[at_] == '\\' ? 2 : 1;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;
     if (at_ < text_.size()) ++at_;
   }
 
@@ -100,18 +97,15 @@ bool opens_function(const std::string& head) {
 bool opens_member_value(const std::string& head) {
   static const std::regex in_list("\\)\\s*(noexcept\\s*)?:[^:]");
   const std::size_t last = head.find_last_not_of(" \n");
-  return last != std::string::npos &&
-         (std::isalnum(static_cast<unsigned char>(head[last])) || head[last] == '_') &&
+  return last != std::string::npos && (std::isalnum(static_cast<unsigned char>(head[last])) || head[last] == '_') &&
          std::regex_search(head, in_list);
 }
 
 std::string one_line(const std::string& head) {
   std::string line;
   for (char c : head)
-    if (!std::isspace(static_cast<unsigned char>(c)))
-      line += c;
-    else if (!line.empty() && line.back() != ' ')
-      line += ' ';
+    if (!std::isspace(static_cast<unsigned char>(c))) line += c;
+    else if (!line.empty() && line.back() != ' ') line += ' ';
   return line;
 }
 
@@ -220,7 +214,8 @@ class ClassReader {
   // braces in front of its body.
   void skip_body(bool is_function) {
     for (;;) {
-      for (int depth = 1; at_ < code_.size() && depth > 0; ++at_) depth += code_[at_] == '{' ? 1 : code_[at_] == '}' ? -1 : 0;
+      for (int depth = 1; at_ < code_.size() && depth > 0; ++at_)
+        depth += code_[at_] == '{' ? 1 : code_[at_] == '}' ? -1 : 0;
       std::size_t next = at_;
       while (next < code_.size() && std::isspace(static_cast<unsigned char>(code_[next]))) ++next;
       if (!is_function || next >= code_.size() || (code_[next] != ',' && code_[next] != '{')) return;

@@ -18,8 +18,8 @@ std::string blank_literals(const std::string& text);
 
 std::vector<FunctionSpan> functions_in(const std::string& text);
 
-// A class or struct and the member functions that its body declares or defines, constructors and operators among them; those of
-// a class inside it are that one's own.
+// A class or struct and the member functions that its body declares or defines, constructors and operators among them;
+// those of a class inside it are that one's own.
 struct ClassSize {
   std::string name;
   int first_line = 0;

@@ -35,8 +35,7 @@ std::vector<SourceFile> read_tree() {
     text << stream.rdbuf();
     files.push_back({fs::relative(entry->path(), root).generic_string(), text.str()});
   }
-  std::sort(files.begin(), files.end(),
-            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  std::sort(files.begin(), files.end(), [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
 }
 
@@ -48,8 +47,7 @@ const std::vector<SourceFile>& source_files() {
 }
 
 bool has_suffix(const std::string& text, const std::string& suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 bool is_cpp(const SourceFile& file) {

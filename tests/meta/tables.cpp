@@ -22,8 +22,7 @@ std::vector<std::string> found_in(const std::string& path, const char* pattern) 
   const std::string& text = text_of(path);
   const std::regex row(pattern);
   std::vector<std::string> out;
-  for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at)
-    out.push_back((*at)[1].str());
+  for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) out.push_back((*at)[1].str());
   return out;
 }
 

@@ -1,4 +1,5 @@
-// What must not be in the tree: paths of one machine, marks of unfinished work, and names of source files that are gone.
+// What must not be in the tree: paths of one machine, marks of unfinished work, and names of source files that are
+// gone.
 #include <regex>
 #include <set>
 
@@ -24,12 +25,15 @@ void check_absent(const std::regex& pattern, bool only_cpp) {
 
 }  // namespace
 
-TEST_CASE("no path of one machine") {
-  check_absent(std::regex("(^|[\\s\"'`(=:])/(work|home|root|tmp|Users)/"), false);
-}
+TEST_CASE("no path of one machine") { check_absent(std::regex("(^|[\\s\"'`(=:])/(work|home|root|tmp|Users)/"), false); }
 
 TEST_CASE("no marks of unfinished work in the sources") {
-  check_absent(std::regex("\\b(TO" "DO|FIX" "ME|XX" "X|HA" "CK)\\b"), true);
+  check_absent(std::regex("\\b(TO"
+                          "DO|FIX"
+                          "ME|XX"
+                          "X|HA"
+                          "CK)\\b"),
+               true);
 }
 
 TEST_CASE("every source file that a page or a comment names is there") {

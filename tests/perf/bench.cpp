@@ -42,9 +42,8 @@ struct Settings {
 
 // The peers and what runs them, a file of tests/perf/peers.
 const std::vector<std::pair<std::string, std::string>> kPeers = {
-    {"eager", "torch_peer.py"}, {"compile", "torch_peer.py"},
-    {"max-autotune", "torch_peer.py"}, {"jax", "jax_peer.py"},
-    {"onnxruntime", "onnxruntime_peer.py"}, {"numpy", "numpy_peer.py"}};
+    {"eager", "torch_peer.py"}, {"compile", "torch_peer.py"},           {"max-autotune", "torch_peer.py"},
+    {"jax", "jax_peer.py"},     {"onnxruntime", "onnxruntime_peer.py"}, {"numpy", "numpy_peer.py"}};
 
 const std::string* peer_script(const std::string& name) {
   for (const auto& [known, script] : kPeers)
@@ -78,22 +77,14 @@ Settings parse(int count, char** words) {
     } else {
       if (i + 1 == count) throw std::runtime_error(word + " needs a value\n" + kUsage);
       const std::string value = words[++i];
-      if (word == "--threads")
-        settings.threads = std::max(1, std::atoi(value.c_str()));
-      else if (word == "--rounds")
-        settings.rounds = std::max(1, std::atoi(value.c_str()));
-      else if (word == "--python")
-        settings.python = value;
-      else if (word == "--json")
-        settings.json = value;
-      else if (word == "--html")
-        settings.html = value;
-      else if (word == "--baseline")
-        settings.baseline = value;
-      else if (word == "--peers")
-        settings.peers = value == "none" ? split("", ',') : split(value, ',');
-      else
-        throw std::runtime_error("there is no option " + word + "\n" + kUsage);
+      if (word == "--threads") settings.threads = std::max(1, std::atoi(value.c_str()));
+      else if (word == "--rounds") settings.rounds = std::max(1, std::atoi(value.c_str()));
+      else if (word == "--python") settings.python = value;
+      else if (word == "--json") settings.json = value;
+      else if (word == "--html") settings.html = value;
+      else if (word == "--baseline") settings.baseline = value;
+      else if (word == "--peers") settings.peers = value == "none" ? split("", ',') : split(value, ',');
+      else throw std::runtime_error("there is no option " + word + "\n" + kUsage);
     }
   }
   for (const std::string& name : settings.peers)
@@ -126,8 +117,7 @@ std::vector<fs::path> programs(const Settings& settings) {
 
 double median(std::vector<double> numbers) {
   if (numbers.empty()) return 0;
-  std::nth_element(numbers.begin(), numbers.begin() + static_cast<long>(numbers.size() / 2),
-                   numbers.end());
+  std::nth_element(numbers.begin(), numbers.begin() + static_cast<long>(numbers.size() / 2), numbers.end());
   return numbers[numbers.size() / 2];
 }
 
@@ -143,7 +133,7 @@ class Program {
     tenscript::Options options;
     options.threads = static_cast<unsigned>(settings.threads);
     options.strict_compiler = true;
-    options.background = false;  // the first step is to be that of the compiler
+    options.background = false;      // the first step is to be that of the compiler
     options.grants = TSC_GRANT_ALL;  // the programs time themselves
     engine_ = std::make_unique<tenscript::Engine>(std::move(options));
     engine_->run_source(settings.small ? "SMALL = True\n" : "SMALL = False\n", "settings");
@@ -215,9 +205,8 @@ class Program {
         "glibc.malloc.trim_threshold=17179869184"};
     for (const std::string& mode : settings_.peers) {
       auto peer = std::make_unique<Peer>(
-          std::vector<std::string>{
-              settings_.python, (folder() / "peers" / *peer_script(mode)).string(), mode, threads,
-              settings_.small ? "1" : "0", prelude(), path_.string(), epilogue()},
+          std::vector<std::string>{settings_.python, (folder() / "peers" / *peer_script(mode)).string(), mode, threads,
+                                   settings_.small ? "1" : "0", prelude(), path_.string(), epilogue()},
           environment);
       Column& column = row.peers[mode];
       double total = 0;
@@ -250,8 +239,8 @@ void run_all(const Settings& settings) {
   if (!settings.small) {
     results.peak_gflops = peak_gflops(settings.threads);
     results.memory_gbs = memory_gbs(settings.threads);
-    std::printf("ceilings, %d threads: %.0f GFLOP/s float32, memory %.1f GB/s\n", settings.threads,
-                results.peak_gflops, results.memory_gbs);
+    std::printf("ceilings, %d threads: %.0f GFLOP/s float32, memory %.1f GB/s\n", settings.threads, results.peak_gflops,
+                results.memory_gbs);
   }
   print_heading(results, !baseline.empty());
   std::map<std::string, std::string> missing;
@@ -263,8 +252,7 @@ void run_all(const Settings& settings) {
     for (const auto& [name, column] : program.row.peers)
       if (!column.why.empty()) missing[name] = program.row.name + ": " + column.why;
   }
-  for (const auto& [name, why] : missing)
-    std::printf("%s is missing: %s\n", name.c_str(), why.c_str());
+  for (const auto& [name, why] : missing) std::printf("%s is missing: %s\n", name.c_str(), why.c_str());
   if (!settings.json.empty() && !(std::ofstream(settings.json) << to_json(results)))
     throw std::runtime_error("cannot write " + settings.json);
   if (!settings.html.empty() && !(std::ofstream(settings.html) << to_html(results)))

@@ -40,10 +40,10 @@ constexpr Program kPrograms[] = {
 
 struct Interpreter {
   std::string title;
-  std::string command;   // before the program's name and size
-  std::string version;   // prints what must hold `expected`
+  std::string command;  // before the program's name and size
+  std::string version;  // prints what must hold `expected`
   std::string expected;
-  std::string missing;   // why it is left out
+  std::string missing;  // why it is left out
 };
 
 struct Answer {
@@ -70,8 +70,7 @@ std::string output_of(const std::string& command) {
 // False with the output when the program failed.
 bool run(const Interpreter& interpreter, const Program& program, bool small, Answer& answer) {
   const int size = small ? program.small : program.size;
-  std::string out =
-      output_of(interpreter.command + " " + program.name + " " + std::to_string(size));
+  std::string out = output_of(interpreter.command + " " + program.name + " " + std::to_string(size));
   std::istringstream words(out);
   if (words >> answer.text >> answer.milliseconds) return true;
   answer.text = out;
@@ -115,12 +114,11 @@ bool round(const std::vector<Interpreter>& all, const Program& program, bool sma
     }
     if (expected.empty()) expected = answer.text;
     if (answer.text != expected) {
-      std::cout << program.name << ": " << all[i].title << " says " << answer.text << ", "
-                << all[0].title << " says " << expected << "\n";
+      std::cout << program.name << ": " << all[i].title << " says " << answer.text << ", " << all[0].title << " says "
+                << expected << "\n";
       return false;
     }
-    if (into.best[i] == 0 || answer.milliseconds < into.best[i])
-      into.best[i] = std::max(answer.milliseconds, 1e-3);
+    if (into.best[i] == 0 || answer.milliseconds < into.best[i]) into.best[i] = std::max(answer.milliseconds, 1e-3);
   }
   return true;
 }

@@ -40,17 +40,15 @@ std::string number(const char* format, double value) {
   return text;
 }
 
-std::string bar(const std::string& name, const char* kind, double ms, double longest,
-                const std::string& remark) {
+std::string bar(const std::string& name, const char* kind, double ms, double longest, const std::string& remark) {
   return "<div class=\"bar " + std::string(kind) + "\"><span class=\"name\">" + escaped(name) +
-         "</span><span class=\"track\"><span class=\"fill\" style=\"width:" +
-         number("%.2f", 70 * ms / longest) + "%\"></span>" + number("%.4g ms", ms) + escaped(remark) +
-         "</span></div>\n";
+         "</span><span class=\"track\"><span class=\"fill\" style=\"width:" + number("%.2f", 70 * ms / longest) +
+         "%\"></span>" + number("%.4g ms", ms) + escaped(remark) + "</span></div>\n";
 }
 
 std::string missing(const std::string& name, const std::string& why) {
-  return "<div class=\"bar missing\"><span class=\"name\">" + escaped(name) +
-         "</span><span>missing: " + escaped(why) + "</span></div>\n";
+  return "<div class=\"bar missing\"><span class=\"name\">" + escaped(name) + "</span><span>missing: " + escaped(why) +
+         "</span></div>\n";
 }
 
 std::string section(const Results& results, const Row& row) {
@@ -60,8 +58,7 @@ std::string section(const Results& results, const Row& row) {
   if (longest <= 0) return {};
   std::string text = "<h2>" + escaped(row.name) + ": " + escaped(row.title) + "</h2>\n";
   const double best = row.best_peer_ms();
-  text += bar("Tenscript", "own", own, longest,
-              best > 0 ? number(", %.2fx of the best peer's time", own / best) : "");
+  text += bar("Tenscript", "own", own, longest, best > 0 ? number(", %.2fx of the best peer's time", own / best) : "");
   for (const std::string& name : results.peer_names) {
     const Column& column = row.peers.at(name);
     text += column.ms > 0 ? bar(name, "", column.ms, longest, "") : missing(name, column.why);
@@ -76,8 +73,7 @@ std::string to_html(const Results& results) {
   std::string text = kHead;
   text += "<p>Median milliseconds of a step, " + std::to_string(results.threads) +
           " threads. Shorter is faster; bars are comparable inside one group. Measured ceilings: " +
-          number("%.0f GFLOP/s float32", results.peak_gflops) +
-          number(", memory %.1f GB/s.</p>\n", results.memory_gbs);
+          number("%.0f GFLOP/s float32", results.peak_gflops) + number(", memory %.1f GB/s.</p>\n", results.memory_gbs);
   for (const Row& row : results.rows) text += section(results, row);
   return text + "</body></html>\n";
 }

@@ -44,11 +44,9 @@ void print_heading(const Results& results, bool with_baseline) {
 
 void print_row(const Results& results, const Row& row, double baseline_ms) {
   std::printf("%-18s %12s", row.name.c_str(), milliseconds(row.tenscript.ms).c_str());
-  for (const std::string& name : results.peer_names)
-    std::printf(" %13s", milliseconds(row.peers.at(name).ms).c_str());
+  for (const std::string& name : results.peer_names) std::printf(" %13s", milliseconds(row.peers.at(name).ms).c_str());
   std::printf(" %10s %8s %9s", ratio(row.tenscript.ms, row.best_peer_ms()).c_str(),
-              share(row.floor_ms, row.tenscript.ms).c_str(),
-              milliseconds(row.tenscript.first_ms).c_str());
+              share(row.floor_ms, row.tenscript.ms).c_str(), milliseconds(row.tenscript.first_ms).c_str());
   if (baseline_ms > 0) std::printf(" %9s", ratio(row.tenscript.ms, baseline_ms).c_str());
   std::printf("\n");
   std::fflush(stdout);
@@ -62,10 +60,8 @@ std::string to_json(const Results& results) {
   };
   nlohmann::json rows = nlohmann::json::array();
   for (const Row& row : results.rows) {
-    nlohmann::json to = {{"name", row.name},
-                         {"title", row.title},
-                         {"floor_ms", row.floor_ms},
-                         {"tenscript", column(row.tenscript)}};
+    nlohmann::json to = {
+        {"name", row.name}, {"title", row.title}, {"floor_ms", row.floor_ms}, {"tenscript", column(row.tenscript)}};
     for (const auto& [name, peer] : row.peers) to["peers"][name] = column(peer);
     rows.push_back(std::move(to));
   }

@@ -24,8 +24,8 @@ struct Geometry {
 };
 
 std::string text_of(const Geometry& s) {
-  std::string text = "n g c o " + std::to_string(s.n) + " " + std::to_string(s.g) + " " +
-                     std::to_string(s.c) + " " + std::to_string(s.o);
+  std::string text = "n g c o " + std::to_string(s.n) + " " + std::to_string(s.g) + " " + std::to_string(s.c) + " " +
+                     std::to_string(s.o);
   for (const Axis& a : s.axes)
     for (int64_t value : {a.size, a.taps, a.places, a.stride, a.dilation, a.gap, a.low})
       text += " " + std::to_string(value);
@@ -76,7 +76,7 @@ T element(const Geometry& s, const std::vector<int64_t>& place, const Load& load
   return total;
 }
 
-Sizes sizes_of(std::initializer_list<int64_t> first, const Geometry& s, int64_t Axis::*member) {
+Sizes sizes_of(std::initializer_list<int64_t> first, const Geometry& s, int64_t Axis::* member) {
   Sizes sizes(first);
   for (const Axis& a : s.axes) sizes.push_back(a.*member);
   return sizes;
@@ -122,7 +122,7 @@ void check(DType dtype, const Geometry& s, std::mt19937_64& rng, bool special) {
   INFO(text_of(s) << " " << dtype_name(dtype));
   const Tensor x = random_tensor(dtype, sizes_of({s.n, s.g, s.c}, s, &Axis::size), rng, special);
   const Tensor w = random_tensor(dtype, sizes_of({s.g, s.o, s.c}, s, &Axis::taps), rng, special);
-  const Tensor wanted = dtype == DType::F64   ? expected<double>(dtype, s, x, w)
+  const Tensor wanted = dtype == DType::F64  ? expected<double>(dtype, s, x, w)
                         : is_floating(dtype) ? expected<float>(dtype, s, x, w)
                                              : expected<int64_t>(dtype, s, x, w);
   // The same elements where neighbours are apart, and from the last to the first.
@@ -158,6 +158,7 @@ TEST_CASE("convolutions have the bits of their definition in every schedule") {
   const Axis point{8, 1, 8, 1, 1, 1, 0}, all{8, 8, 1, 1, 1, 1, 0}, dilated{9, 2, 7, 1, 3, 1, 0};
   const Axis odd_gap{5, 4, 9, 2, 3, 4, -1}, cropped{9, 2, 3, 3, 1, 1, -2};
   const Axis holes{4, 1, 7, 1, 1, 2, 0}, small{3, 3, 3, 1, 1, 1, 1};
+  // clang-format off
   const std::vector<Geometry> shapes = {
       {2, 1, 5, 7, {plain, plain}},         {1, 1, 130, 26, {plain, strided}},  {3, 1, 3, 30, {wide, plain}},
       {2, 1, 9, 8, {strided, strided}},     {2, 1, 4, 9, {gradient, gradient}}, {5, 1, 7, 9, {taps, taps}},
@@ -168,6 +169,7 @@ TEST_CASE("convolutions have the bits of their definition in every schedule") {
       {1, 1, 3, 5, {dilated, plain, strided}}, {2, 1, 3, 6, {point, point, point}}, {1, 2, 3, 6, {taps, taps, taps}},
       {2, 1, 5, 7, {holes, holes}},        {9, 2, 6, 8, {small, small}},          {3, 1, 4, 9, {small, small, small}},
       {1, 1, 60, 3, {plain, plain}},        {1, 9, 2, 1, {all, taps}}};
+  // clang-format on
   for (const Geometry& s : shapes)
     for (DType dtype : {DType::F32, DType::F64, DType::BF16}) check(dtype, s, rng, false);
   for (const Geometry& s : shapes) check(DType::F32, s, rng, true);
@@ -183,8 +185,8 @@ TEST_CASE("convolutions of any geometry have the bits of their definition") {
     const int64_t rank = 1 + upto(2);
     for (int64_t i = 0; i < rank; ++i) {
       const int64_t most = rank == 3 ? 4 : 9;
-      s.axes.push_back({upto(most), upto(most / 2), upto(most), 1 + upto(3), 1 + upto(2), 1 + upto(round % 3 ? 0 : 3),
-                        upto(6) - 3});
+      s.axes.push_back(
+          {upto(most), upto(most / 2), upto(most), 1 + upto(3), 1 + upto(2), 1 + upto(round % 3 ? 0 : 3), upto(6) - 3});
     }
     check(round % 5 == 4 ? DType::F64 : DType::F32, s, rng, round % 7 == 0);
   }

@@ -86,8 +86,7 @@ TEST_CASE("blocks of middle size lie apart, come back, and are not pinned by oth
   }
   bool whole = true;  // nobody wrote into another's bytes
   for (size_t i = 0; i < blocks.size(); ++i)
-    for (int64_t at : {int64_t{0}, int64_t{4095}})
-      whole &= static_cast<size_t>(blocks[i].data[at]) == (i + 1) % 251;
+    for (int64_t at : {int64_t{0}, int64_t{4095}}) whole &= static_cast<size_t>(blocks[i].data[at]) == (i + 1) % 251;
   CHECK(whole);
   CHECK(allocator->budget().used() == bytes);
 
@@ -154,9 +153,9 @@ TEST_CASE("the memory limit raises LimitError and is given back") {
   DeviceScope scope(device);
   device.budget->set_limit(1 << 20);
   Tensor half = Tensor::empty(DType::U8, {1 << 19});
-  CHECK(message_of([&] { Tensor::empty(DType::U8, {1 << 20}); }).find(
-            "LimitError: a request for 1048576 bytes exceeds the memory limit of 1048576 bytes, of "
-            "which 524288 are in use") == 0);
+  CHECK(message_of([&] { Tensor::empty(DType::U8, {1 << 20}); })
+            .find("LimitError: a request for 1048576 bytes exceeds the memory limit of 1048576 bytes, of "
+                  "which 524288 are in use") == 0);
   half = Tensor();
   CHECK_NOTHROW(Tensor::empty(DType::U8, {1 << 20}));
   CHECK(message_of([&] { Tensor::empty(DType::U8, {int64_t{1} << 62}); }).find("MemoryError") == 0);

@@ -28,8 +28,7 @@ void for_elementwise(Visit visit) {
 // The result computed one element at a time on fresh 0-d tensors.
 Tensor one_by_one(Op op, const std::vector<Tensor>& operands, const OpAttributes& attributes) {
   std::vector<Tensor> flat;
-  for (const Tensor& x : operands)
-    flat.push_back(run(Op::reshape, {x}, ints({x.numel()})));
+  for (const Tensor& x : operands) flat.push_back(run(Op::reshape, {x}, ints({x.numel()})));
   std::vector<Tensor> elements;
   for (int64_t i = 0; i < flat[0].numel(); ++i) {
     std::vector<Tensor> at;
@@ -47,10 +46,7 @@ using Layout = Tensor (*)(const Tensor&);  // of a (3, 4) tensor
 
 const std::vector<std::pair<const char*, Layout>> kLayouts = {
     {"contiguous", [](const Tensor& x) { return x; }},
-    {"transposed",
-     [](const Tensor& x) {
-       return view_permute(run(Op::copy, {view_permute(x, {1, 0})}), {1, 0});
-     }},
+    {"transposed", [](const Tensor& x) { return view_permute(run(Op::copy, {view_permute(x, {1, 0})}), {1, 0}); }},
     {"flipped",
      [](const Tensor& x) {
        Tensor reversed = run(Op::copy, {view_slice(x, 1, 3, 4, -1)});
@@ -61,18 +57,10 @@ const std::vector<std::pair<const char*, Layout>> kLayouts = {
        Tensor wide = run(Op::concat, {x, x, x}, {}, with_axes({1}));
        return view_slice(wide, 1, 4, 4, 1);
      }},
-    {"row broadcast",
-     [](const Tensor& x) {
-       return view_broadcast(view_slice(x, 0, 1, 1, 1), {3, 4});
-     }},
-    {"column broadcast",
-     [](const Tensor& x) {
-       return view_broadcast(view_slice(x, 1, 2, 1, 1), {3, 4});
-     }},
+    {"row broadcast", [](const Tensor& x) { return view_broadcast(view_slice(x, 0, 1, 1, 1), {3, 4}); }},
+    {"column broadcast", [](const Tensor& x) { return view_broadcast(view_slice(x, 1, 2, 1, 1), {3, 4}); }},
     {"scalar broadcast",
-     [](const Tensor& x) {
-       return view_broadcast(view_slice(view_slice(x, 0, 1, 1, 1), 1, 3, 1, 1), {3, 4});
-     }},
+     [](const Tensor& x) { return view_broadcast(view_slice(view_slice(x, 0, 1, 1, 1), 1, 3, 1, 1), {3, 4}); }},
 };
 
 }  // namespace
@@ -81,8 +69,7 @@ TEST_CASE("every op and dtype has a kernel under every instruction set") {
   for (Isa isa : available_isas())
     for_elementwise([&](const OpRow& row, DType dtype) {
       INFO(row.name << " " << dtype_name(dtype));
-      if (row.op != Op::cast)
-        CHECK(kernel_table(isa).element[static_cast<int>(row.op)][static_cast<int>(dtype)]);
+      if (row.op != Op::cast) CHECK(kernel_table(isa).element[static_cast<int>(row.op)][static_cast<int>(dtype)]);
     });
 }
 
@@ -93,8 +80,7 @@ TEST_CASE("every layout gives the bits of one element at a time") {
       for (const auto& [second_name, second] : kLayouts) {
         if (row.tensors == 1 && second != kLayouts[0].second) continue;
         std::vector<Tensor> operands;
-        for (size_t i = 0; i < contiguous.size(); ++i)
-          operands.push_back((i == 1 ? second : first)(contiguous[i]));
+        for (size_t i = 0; i < contiguous.size(); ++i) operands.push_back((i == 1 ? second : first)(contiguous[i]));
         OpAttributes attributes = with_dtype(DType::I32);
         INFO(row.name << " " << dtype_name(dtype) << " " << first_name << " " << second_name);
         Tensor result = run(row.op, operands, {}, attributes);
@@ -117,8 +103,7 @@ TEST_CASE("all instruction sets give the same bits") {
   for_elementwise([&](const OpRow& row, DType dtype) {
     auto [left, right] = edge_pairs(dtype);
     bool may_fail = (row.flags & kMayRaise) && !is_floating(dtype);
-    std::vector<Tensor> operands{left, right, run(Op::copy, {view_slice(left, 0, left.size(0) - 1,
-                                                                       left.size(0), -1)})};
+    std::vector<Tensor> operands{left, right, run(Op::copy, {view_slice(left, 0, left.size(0) - 1, left.size(0), -1)})};
     if (row.op == Op::select) operands[0] = run(Op::ne, {left, right});
     operands.resize(row.tensors);
     if (may_fail) operands = elementwise_operands(row.op, dtype, {200});
@@ -164,8 +149,7 @@ TEST_CASE("wrong dtypes and shapes are refused by name") {
         "RuntimeError: add: the operands must have one shape, got (2, 3) and (3, 2)");
   CHECK(message_of([&] { run(Op::add, {floats, longs}); }) ==
         "RuntimeError: add: the operands must have one dtype, got float32 and int64");
-  CHECK(message_of([&] { run(Op::exp, {longs}); }) ==
-        "NotImplementedError: exp: needs a floating dtype, got int64");
+  CHECK(message_of([&] { run(Op::exp, {longs}); }) == "NotImplementedError: exp: needs a floating dtype, got int64");
   CHECK(message_of([&] { run(Op::sub, {bools, bools}); }) ==
         "NotImplementedError: sub: does not take bool tensors, got bool and bool");
   CHECK(message_of([&] { run(Op::bitwise_and, {floats, floats}); }) ==
@@ -197,6 +181,5 @@ TEST_CASE("bf16 computes in float and rounds once") {
   Tensor x = tensor(DType::BF16, {4}, {1, 1, 3.140625, 1e30});
   Tensor y = tensor(DType::BF16, {4}, {0.00390625, 0.0078125, 3, 1e30});
   CHECK(values(run(Op::add, {x, y})) ==
-        std::vector<double>{1, 1.0078125, 6.125, values(run(Op::mul, {x, tensor(DType::BF16, {4},
-                                                               {2, 2, 2, 2})}))[3]});
+        std::vector<double>{1, 1.0078125, 6.125, values(run(Op::mul, {x, tensor(DType::BF16, {4}, {2, 2, 2, 2})}))[3]});
 }

@@ -1,5 +1,5 @@
-// The transform of runtime/fft: against the sum that defines it, and with the same bits alone and side by side, under every
-// instruction set.
+// The transform of runtime/fft: against the sum that defines it, and with the same bits alone and side by side, under
+// every instruction set.
 #include <cmath>
 
 #include "catch2/catch.hpp"
@@ -28,7 +28,8 @@ bool same(const fft::Complex* a, const fft::Complex* b, int64_t count) {
 }
 
 // Small factors, one large one, and what goes by the convolution.
-const std::vector<int64_t> kLengths = {1, 2, 3, 4, 5, 6, 8, 12, 16, 30, 31, 32, 37, 49, 64, 74, 96, 120, 128, 250, 256, 961};
+const std::vector<int64_t> kLengths = {1,  2,  3,  4,  5,  6,  8,   12,  16,  30,  31,
+                                       32, 37, 49, 64, 74, 96, 120, 128, 250, 256, 961};
 
 }  // namespace
 

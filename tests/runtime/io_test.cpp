@@ -20,11 +20,9 @@ std::string file_of(const std::string& json, size_t data_bytes) {
 }
 
 SafetensorsHeader read(const std::string& file) {
-  const int64_t length =
-      safetensors_header_bytes(std::string_view(file).substr(0, kSafetensorsPrefix), size_of(file));
-  return parse_safetensors_header(
-      std::string_view(file).substr(kSafetensorsPrefix, static_cast<size_t>(length)),
-      size_of(file));
+  const int64_t length = safetensors_header_bytes(std::string_view(file).substr(0, kSafetensorsPrefix), size_of(file));
+  return parse_safetensors_header(std::string_view(file).substr(kSafetensorsPrefix, static_cast<size_t>(length)),
+                                  size_of(file));
 }
 
 std::string refusal(const std::string& file) {
@@ -44,8 +42,7 @@ std::string tensor(const char* name, const char* dtype, const char* shape, const
 
 std::string npy_of(const std::string& dict, size_t data_bytes, char version = 1) {
   std::string out = std::string("\x93NUMPY") + version + '\0';
-  for (size_t i = 0; i < (version == 1 ? 2 : 4); ++i)
-    out += static_cast<char>(dict.size() >> (8 * i));
+  for (size_t i = 0; i < (version == 1 ? 2 : 4); ++i) out += static_cast<char>(dict.size() >> (8 * i));
   return out + dict + std::string(data_bytes, '\1');
 }
 
@@ -64,9 +61,8 @@ std::string npy_refusal(const std::string& file) {
 TEST_CASE("a safetensors header tells names, dtypes, shapes and bytes") {
   const SafetensorsHeader header = read(
       file_of("{\"__metadata__\":{\"format\":\"pt\",\"k\\u00e9y\":\"\\\"\\n\\ud83d\\ude00\"}," +
-                  tensor("b", "I64", "[2]", "[8,24]") + "," + tensor("a", "F32", "[1,2]", "[0,8]") +
-                  "," + tensor("none", "BF16", "[3,0]", "[24,24]") + "," +
-                  tensor("flag", "BOOL", "[]", "[24,25]") + "}   ",
+                  tensor("b", "I64", "[2]", "[8,24]") + "," + tensor("a", "F32", "[1,2]", "[0,8]") + "," +
+                  tensor("none", "BF16", "[3,0]", "[24,24]") + "," + tensor("flag", "BOOL", "[]", "[24,25]") + "}   ",
               25));
   REQUIRE(header.tensors.size() == 4);
   CHECK(header.tensors[0].name == "a");
@@ -76,15 +72,13 @@ TEST_CASE("a safetensors header tells names, dtypes, shapes and bytes") {
   CHECK(header.tensors[1].end - header.tensors[1].begin == 16);
   CHECK(header.tensors[2].name == "none");
   CHECK(header.tensors[3].sizes.empty());
-  CHECK(header.metadata[1] ==
-        std::pair<std::string, std::string>("k\xc3\xa9y", "\"\n\xf0\x9f\x98\x80"));
+  CHECK(header.metadata[1] == std::pair<std::string, std::string>("k\xc3\xa9y", "\"\n\xf0\x9f\x98\x80"));
   CHECK(read(file_of("{}", 0)).tensors.empty());
 }
 
 TEST_CASE("our safetensors header is the format's own, byte for byte") {
   SafetensorsHeader header;
-  header.tensors = {
-      {"w", DType::F32, {2}, 0, 0}, {"n", DType::I64, {}, 0, 0}, {"a", DType::F32, {1}, 0, 0}};
+  header.tensors = {{"w", DType::F32, {2}, 0, 0}, {"n", DType::I64, {}, 0, 0}, {"a", DType::F32, {1}, 0, 0}};
   header.metadata = {{"format", "pt"}};
   const std::string written = make_safetensors_header(header);
   CHECK(written.substr(8) ==
@@ -118,13 +112,11 @@ TEST_CASE("a safetensors file that cannot be is refused with its reason") {
       {file_of("{" + good + "," + tensor("b", "F32", "[1]", "[4,8]") + "}", 8), "begin at 8"},
       {file_of("{" + tensor("a", "F32", "[2]", "[4,12]") + "}", 12), "begin at 0"},
       {file_of("{" + tensor("a", "F32", "[3]", "[0,8]") + "}", 8), "needs 12 bytes but has 8"},
-      {file_of("{" + tensor("a", "F32", "[4611686018427387904,4]", "[0,0]") + "}", 0),
-       "can be counted"},
+      {file_of("{" + tensor("a", "F32", "[4611686018427387904,4]", "[0,0]") + "}", 0), "can be counted"},
       {file_of("{" + tensor("a", "F32", "[9223372036854775808]", "[0,0]") + "}", 0), "too large"},
       {file_of("{" + tensor("a", "F32", "[-1]", "[0,0]") + "}", 0), "a number is missing"},
       {file_of("{" + tensor("a", "F32", "[1e3]", "[0,0]") + "}", 0), "not whole"},
-      {file_of("{" + tensor("a", "F8_E4M3", "[2]", "[0,2]") + "}", 2),
-       "type F8_E4M3, which no dtype here can hold"},
+      {file_of("{" + tensor("a", "F8_E4M3", "[2]", "[0,2]") + "}", 2), "type F8_E4M3, which no dtype here can hold"},
       {file_of("{" + tensor("a", "F33", "[2]", "[0,4]") + "}", 4), "unknown element type 'F33'"},
       {file_of("{" + tensor("a", "F32", "[2]", "[0]") + "}", 4), "no two data_offsets"},
       {file_of("{\"a\":{\"dtype\":\"F32\"}}", 0), "lacks its dtype, shape or data_offsets"},
@@ -145,8 +137,7 @@ TEST_CASE("a safetensors file that cannot be is refused with its reason") {
 TEST_CASE("an .npy header tells dtype, order and shape") {
   // As NumPy writes them.
   const auto parse = [](const std::string& file) { return parse_npy_header(file, size_of(file)); };
-  NpyHeader header =
-      parse(npy_of("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 3), }        \n", 24));
+  NpyHeader header = parse(npy_of("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 3), }        \n", 24));
   CHECK(header.dtype == DType::F32);
   CHECK(header.big_endian);
   CHECK(header.fortran_order);
@@ -167,15 +158,13 @@ TEST_CASE("our .npy header is aligned and says what was given") {
     CHECK(header.sizes == sizes);
     CHECK(header.dtype == DType::F64);
   }
-  CHECK(make_npy_header(DType::I64, {3}).substr(10, 57) ==
-        "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }");
+  CHECK(make_npy_header(DType::I64, {3}).substr(10, 57) == "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }");
   CHECK_THROWS_WITH(make_npy_header(DType::BF16, {1}), Contains("bfloat16"));
 }
 
 TEST_CASE("an .npy file that cannot be is refused with its reason") {
   const auto dict = [](const char* descr, const char* shape) {
-    return std::string("{'descr': ") + descr + ", 'fortran_order': False, 'shape': " + shape +
-           ", }\n";
+    return std::string("{'descr': ") + descr + ", 'fortran_order': False, 'shape': " + shape + ", }\n";
   };
   const struct {
     std::string file;

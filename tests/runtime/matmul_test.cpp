@@ -53,19 +53,14 @@ struct DTypeOf<uint8_t> {
 
 template <class T>
 auto load(T x) {
-  if constexpr (kIsSmallFloat<T>)
-    return widen(x);
-  else if constexpr (std::is_integral_v<T>)
-    return static_cast<uint64_t>(x);
-  else
-    return x;
+  if constexpr (kIsSmallFloat<T>) return widen(x);
+  else if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(x);
+  else return x;
 }
 template <class T, class C>
 T store(C x) {
-  if constexpr (kIsSmallFloat<T>)
-    return narrow<T>(x);
-  else
-    return static_cast<T>(x);
+  if constexpr (kIsSmallFloat<T>) return narrow<T>(x);
+  else return static_cast<T>(x);
 }
 
 // The definition, literally.
@@ -74,8 +69,7 @@ std::vector<T> by_definition(const MatmulArgs& args) {
   std::vector<T> out;
   auto at = [](const MatmulOperand& operand, int64_t batch, int64_t row, int64_t column) {
     return load(static_cast<const T*>(
-        operand.data)[batch * operand.batch_stride + row * operand.row_stride +
-                      column * operand.column_stride]);
+        operand.data)[batch * operand.batch_stride + row * operand.row_stride + column * operand.column_stride]);
   };
   for (int64_t b = 0; b < args.batch; ++b)
     for (int64_t i = 0; i < args.m; ++i)
@@ -85,10 +79,8 @@ std::vector<T> by_definition(const MatmulArgs& args) {
           decltype(total) block = 0;
           for (int64_t k = start; k < std::min<int64_t>(args.k, start + 512); ++k) {
             auto x = at(args.a, b, i, k), y = at(args.b, b, k, j);
-            if constexpr (std::is_floating_point_v<decltype(x)>)
-              block = std::fma(x, y, block);
-            else
-              block = x * y + block;
+            if constexpr (std::is_floating_point_v<decltype(x)>) block = std::fma(x, y, block);
+            else block = x * y + block;
           }
           total = start == 0 ? block : total + block;
         }
@@ -159,17 +151,16 @@ class Case {
   static constexpr int64_t kGuard = 80;
   static T sentinel() { return store<T>(decltype(load(T()))(77)); }
 
-  void fill(std::vector<T>& data, int64_t step, const Layout& layout, bool transposed, int64_t rows,
-            int64_t columns, MatmulOperand& operand) {
+  void fill(std::vector<T>& data, int64_t step, const Layout& layout, bool transposed, int64_t rows, int64_t columns,
+            MatmulOperand& operand) {
     const int64_t inner = transposed ? rows : columns, outer = transposed ? columns : rows;
     const int64_t stride = inner * step + layout.padding;
     data.resize(std::max<int64_t>(layout.batch * outer * stride, 1));
     for (T& x : data) {
-      if constexpr (std::is_integral_v<T>)
-        x = static_cast<T>(random_());
+      if constexpr (std::is_integral_v<T>) x = static_cast<T>(random_());
       else
-        x = store<T>(static_cast<decltype(load(T()))>(
-            std::ldexp(static_cast<double>(static_cast<int64_t>(random_())), -63)));
+        x = store<T>(
+            static_cast<decltype(load(T()))>(std::ldexp(static_cast<double>(static_cast<int64_t>(random_())), -63)));
     }
     operand.data = data.data();
     operand.row_stride = transposed ? step : stride;
@@ -195,9 +186,9 @@ std::vector<Isa> isas() {
 template <class T>
 void check_everywhere(const Layout& layout, bool specials = false) {
   Case<T> test(layout, specials);
-  INFO("batch " << layout.batch << " m " << layout.m << " n " << layout.n << " k " << layout.k
-                << " a^T " << layout.a_transposed << " b^T " << layout.b_transposed << " padding "
-                << layout.padding << " reversed " << layout.reversed);
+  INFO("batch " << layout.batch << " m " << layout.m << " n " << layout.n << " k " << layout.k << " a^T "
+                << layout.a_transposed << " b^T " << layout.b_transposed << " padding " << layout.padding
+                << " reversed " << layout.reversed);
   auto expected = by_definition<T>(test.args);
   for (Isa isa : isas())
     for (int threads : {1, 3}) {
@@ -329,13 +320,11 @@ TEST_CASE("matmul: the epilogue sees every element of C once, finished", "[matmu
         std::vector<std::atomic<int>> seen;
       } context{&test.args, std::vector<std::atomic<int>>(2 * 150 * 300)};
       test.args.epilogue.context = &context;
-      test.args.epilogue.run = [](void* opaque, int64_t batch, int64_t row0, int64_t rows,
-                                  int64_t col0, int64_t cols) {
+      test.args.epilogue.run = [](void* opaque, int64_t batch, int64_t row0, int64_t rows, int64_t col0, int64_t cols) {
         auto& c = *static_cast<Context*>(opaque);
         for (int64_t i = row0; i < row0 + rows; ++i)
           for (int64_t j = col0; j < col0 + cols; ++j) {
-            float& x = static_cast<float*>(
-                c.args->c)[batch * c.args->c_batch_stride + i * c.args->c_row_stride + j];
+            float& x = static_cast<float*>(c.args->c)[batch * c.args->c_batch_stride + i * c.args->c_row_stride + j];
             x = 2 * x + 1;
             c.seen[(batch * 150 + i) * 300 + j]++;
           }

@@ -14,8 +14,7 @@ Tensor floats(const Sizes& sizes, const std::vector<float>& values) {
   std::copy(values.begin(), values.end(), x.data_as<float>());
   return x;
 }
-Tensor run(Op op, std::vector<Tensor> tensors, std::vector<Scalar> scalars = {},
-           OpAttributes attributes = {}) {
+Tensor run(Op op, std::vector<Tensor> tensors, std::vector<Scalar> scalars = {}, OpAttributes attributes = {}) {
   return run_op(op, tensors, scalars, attributes).first;
 }
 std::vector<float> values(const Tensor& x) {
@@ -37,15 +36,13 @@ TEST_CASE("a family each") {
   CHECK(values(run(Op::sum, {x}, {}, axis1)) == Floats{6, 15});
   CHECK(values(run(Op::amax, {t}, {}, axis1)) == Floats{4, 5, 6});
   CHECK(values(run(Op::cumsum, {x}, {}, axis1)) == Floats{1, 3, 6, 4, 9, 15});
-  Tensor row = run(Op::broadcast, {floats({3}, {1, 0, -1})},
-                   {Scalar::of_int(2), Scalar::of_int(3)});
+  Tensor row = run(Op::broadcast, {floats({3}, {1, 0, -1})}, {Scalar::of_int(2), Scalar::of_int(3)});
   CHECK(values(run(Op::sub, {x, row})) == Floats{0, 2, 4, 3, 5, 7});
   Tensor x3 = run(Op::reshape, {x}, {Scalar::of_int(1), Scalar::of_int(2), Scalar::of_int(3)});
   Tensor t3 = run(Op::reshape, {t}, {Scalar::of_int(1), Scalar::of_int(3), Scalar::of_int(2)});
   CHECK(values(run(Op::dot, {x3, t3})) == Floats{14, 32, 32, 77});
   CHECK(run(Op::nonzero, {row}).sizes() == Sizes{4, 2});
-  CHECK(values(run(Op::concat, {x, row}, {}, axis1)) ==
-        Floats{1, 2, 3, 1, 0, -1, 4, 5, 6, 1, 0, -1});
+  CHECK(values(run(Op::concat, {x, row}, {}, axis1)) == Floats{1, 2, 3, 1, 0, -1, 4, 5, 6, 1, 0, -1});
   OpResults sorted = run_op(Op::sort, std::vector<Tensor>{row}, {}, axis1);
   CHECK(values(sorted.first) == Floats{-1, 0, 1, -1, 0, 1});
   CHECK(values(run(Op::gather, {x, sorted.second}, {}, axis1)) == Floats{3, 2, 1, 6, 5, 4});

@@ -46,8 +46,7 @@ A canonical(Op op, const std::vector<A>& x) {
       lane = combine(op, lane, x[i]);
     }
     for (int step : {32, 16, 8, 4, 2, 1})
-      for (int lane = 0; lane < step; ++lane)
-        lanes[lane] = combine(op, lanes[lane], lanes[lane + step]);
+      for (int lane = 0; lane < step; ++lane) lanes[lane] = combine(op, lanes[lane], lanes[lane + step]);
     chunks.push_back(lanes[0]);
   }
   if (chunks.empty()) return identity<A>(op);
@@ -84,8 +83,7 @@ Tensor expected_reduction(Op op, const Tensor& x, const Sizes& axes) {
       const S* row = rows.data_as<S>() + i * count;
       if (widens) {
         std::vector<int64_t> elements;
-        for (int64_t k = 0; k < count; ++k)
-          elements.push_back(static_cast<int64_t>(load_element(row + k)));
+        for (int64_t k = 0; k < count; ++k) elements.push_back(static_cast<int64_t>(load_element(row + k)));
         out.data_as<int64_t>()[i] = canonical(op, elements);
       } else if constexpr (std::is_same_v<C, bool>) {
         std::vector<uint8_t> elements(row, row + count);
@@ -114,8 +112,7 @@ const std::vector<Op> kCanonicalOps = {Op::sum, Op::prod, Op::amax, Op::amin};
 
 void check_reductions(const Tensor& x, const Sizes& axes) {
   for (Op op : kCanonicalOps) {
-    INFO(op_name(op) << " " << dtype_name(x.dtype()) << " " << shape_text(x.sizes()) << " axes "
-                     << shape_text(axes));
+    INFO(op_name(op) << " " << dtype_name(x.dtype()) << " " << shape_text(x.sizes()) << " axes " << shape_text(axes));
     REQUIRE(same_bits(run(op, {x}, {}, with_axes(axes)), expected_reduction(op, x, axes)));
   }
 }
@@ -127,9 +124,8 @@ TEST_CASE("every dtype, axes and layout follows the canonical order") {
   for (int i = 0; i < kDTypeCount; ++i) {
     if (is_complex(dtype_at(i))) continue;
     Tensor x = random_tensor(dtype_at(i), {5, 70, 33}, 7 + i);
-    std::vector<Tensor> layouts = {
-        x, view_permute(x, {2, 0, 1}), view_slice(view_slice(x, 1, 69, 35, -2), 2, 1, 16, 2),
-        view_broadcast(view_slice(x, 1, 3, 1, 1), {5, 70, 33})};
+    std::vector<Tensor> layouts = {x, view_permute(x, {2, 0, 1}), view_slice(view_slice(x, 1, 69, 35, -2), 2, 1, 16, 2),
+                                   view_broadcast(view_slice(x, 1, 3, 1, 1), {5, 70, 33})};
     for (const Tensor& layout : layouts)
       for (const Sizes& axes : all_axes) check_reductions(layout, axes);
   }

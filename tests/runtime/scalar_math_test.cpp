@@ -60,25 +60,29 @@ struct UnaryRow {
   double bound_f32, bound_f64;
 };
 
-#define ROW(name, exact, bound_f32, bound_f64)                  \
-  UnaryRow {                                                    \
-#name, [](float x) {                                          \
-      ScalarMachine<float> m;                                     \
-      return scalar_math::name(m, x);                             \
-    },                                                            \
-        [](double x) {                                            \
-          ScalarMachine<double> m;                                \
-          return scalar_math::name(m, x);                         \
-        },                                                        \
+#define ROW(name, exact, bound_f32, bound_f64)                        \
+  UnaryRow {                                                          \
+    #name,                                                            \
+        [](float x) {                                                 \
+          ScalarMachine<float> m;                                     \
+          return scalar_math::name(m, x);                             \
+        },                                                            \
+        [](double x) {                                                \
+          ScalarMachine<double> m;                                    \
+          return scalar_math::name(m, x);                             \
+        },                                                            \
         [](Real x) -> Real { return exact(x); }, bound_f32, bound_f64 \
   }
 
 const UnaryRow kRows[] = {
-    ROW(exp, std::exp, 1, 1),       ROW(exp2, std::exp2, 1, 1), ROW(expm1, std::expm1, 1.5, 1.5),
-    ROW(log, std::log, 1, 1),       ROW(log2, std::log2, 1, 1), ROW(log1p, std::log1p, 1.6, 1.5),
-    ROW(sin, std::sin, 1, 1),       ROW(cos, std::cos, 1, 1),   ROW(tan, std::tan, 1.2, 1.2),
-    ROW(asin, std::asin, 1, 1),     ROW(acos, std::acos, 1, 1), ROW(atan, std::atan, 2, 2),
-    ROW(tanh, std::tanh, 2, 2),     ROW(sigmoid, exact_sigmoid, 2.5, 2.5), ROW(erf, std::erf, 1.2, 1),   ROW(erfinv, exact_erfinv, 2, 2),
+    ROW(exp, std::exp, 1, 1),         ROW(exp2, std::exp2, 1, 1),
+    ROW(expm1, std::expm1, 1.5, 1.5), ROW(log, std::log, 1, 1),
+    ROW(log2, std::log2, 1, 1),       ROW(log1p, std::log1p, 1.6, 1.5),
+    ROW(sin, std::sin, 1, 1),         ROW(cos, std::cos, 1, 1),
+    ROW(tan, std::tan, 1.2, 1.2),     ROW(asin, std::asin, 1, 1),
+    ROW(acos, std::acos, 1, 1),       ROW(atan, std::atan, 2, 2),
+    ROW(tanh, std::tanh, 2, 2),       ROW(sigmoid, exact_sigmoid, 2.5, 2.5),
+    ROW(erf, std::erf, 1.2, 1),       ROW(erfinv, exact_erfinv, 2, 2),
 };
 
 template <class T, class Check>
@@ -241,16 +245,15 @@ TEST_CASE("scalar math: every instruction set gives the same bits", "[math]") {
       y[i] = static_cast<T>(std::ldexp(static_cast<double>(int64_t(random())), -59));
     }
     auto run = [&](Isa isa, std::vector<T>& out) {
-      kernel_table(isa).element[static_cast<int>(op)][static_cast<int>(dtype)](
-          out.data(), x.data(), y.data(), nullptr, kCount);
+      kernel_table(isa).element[static_cast<int>(op)][static_cast<int>(dtype)](out.data(), x.data(), y.data(), nullptr,
+                                                                               kCount);
     };
     run(Isa::Baseline, expected);
     for (Isa isa : isas) {
       run(isa, got);
       int wrong = 0;
       for (int i = 0; i < kCount; ++i)
-        wrong += std::memcmp(&got[i], &expected[i], sizeof(T)) != 0 &&
-                 !(std::isnan(got[i]) && std::isnan(expected[i]));
+        wrong += std::memcmp(&got[i], &expected[i], sizeof(T)) != 0 && !(std::isnan(got[i]) && std::isnan(expected[i]));
       INFO(op_name(op) << " " << dtype_name(dtype) << " isa " << static_cast<int>(isa));
       CHECK(wrong == 0);
     }

@@ -15,9 +15,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 double binary(Op op, double x, double y, DType dtype = DType::F64) {
   return values(run(op, {tensor(dtype, {}, {x}), tensor(dtype, {}, {y})}))[0];
 }
-double unary(Op op, double x, DType dtype = DType::F64) {
-  return values(run(op, {tensor(dtype, {}, {x})}))[0];
-}
+double unary(Op op, double x, DType dtype = DType::F64) { return values(run(op, {tensor(dtype, {}, {x})}))[0]; }
 bool is_minus_zero(double x) { return x == 0 && std::signbit(x); }
 bool is_plus_zero(double x) { return x == 0 && !std::signbit(x); }
 int64_t integer(Op op, int64_t x, int64_t y, DType dtype) {
@@ -96,8 +94,7 @@ TEST_CASE("rem is the exact fmod, near and far") {
     for (int64_t i = 0; i < sizes[0]; ++i)
       equal &= dtype == DType::F32
                    ? r.data_as<float>()[i] == std::fmod(x.data_as<float>()[i], y.data_as<float>()[i])
-                   : r.data_as<double>()[i] ==
-                         std::fmod(x.data_as<double>()[i], y.data_as<double>()[i]);
+                   : r.data_as<double>()[i] == std::fmod(x.data_as<double>()[i], y.data_as<double>()[i]);
     CHECK(equal);
   }
 }
@@ -170,9 +167,7 @@ TEST_CASE("bools: or, and, not") {
 }
 
 TEST_CASE("casts: truncate, wrap, round to even, and to integers as x86 does") {
-  auto cast_one = [](double x, DType from, DType to) {
-    return int_values(cast(tensor(from, {}, {x}), to))[0];
-  };
+  auto cast_one = [](double x, DType from, DType to) { return int_values(cast(tensor(from, {}, {x}), to))[0]; };
   for (DType from : {DType::F32, DType::F64}) {
     CHECK(cast_one(-1.9, from, DType::I32) == -1);
     CHECK(cast_one(kNan, from, DType::I64) == kMin64);
@@ -202,6 +197,5 @@ TEST_CASE("casts: truncate, wrap, round to even, and to integers as x86 does") {
 TEST_CASE("fma rounds once; bitcast keeps the bits") {
   Tensor x = tensor(DType::F32, {1}, {1 + 0x1p-12}), z = tensor(DType::F32, {1}, {-1});
   CHECK(values(run(Op::fma, {x, x, z}))[0] == 0x1p-11 + 0x1p-24);
-  CHECK(int_values(run(Op::bitcast, {tensor(DType::F32, {}, {1})}, {}, with_dtype(DType::I32)))[0] ==
-        0x3F800000);
+  CHECK(int_values(run(Op::bitcast, {tensor(DType::F32, {}, {1})}, {}, with_dtype(DType::I32)))[0] == 0x3F800000);
 }

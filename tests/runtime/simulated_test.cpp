@@ -149,10 +149,12 @@ TEST_CASE("a block is not used again before the work that reads it is done") {
 TEST_CASE("devices copy to each other, and do not meet in one operation") {
   World world("simulated:devices=3:delays=4");
   Tensor x = on(0, {1, 2});
-  for (int i = 0; i < 30; ++i) x = add(moved_to(x, Place::device(i % 3)), moved_to(on((i + 1) % 3, {1, 1}), Place::device(i % 3)));
+  for (int i = 0; i < 30; ++i)
+    x = add(moved_to(x, Place::device(i % 3)), moved_to(on((i + 1) % 3, {1, 1}), Place::device(i % 3)));
   CHECK(read(x) == std::vector<float>{31, 32});
   CHECK(message_of([] { add(on(0, {1}), on(1, {1})); }) ==
-        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:1 and cuda:0!");
+        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:1 and "
+        "cuda:0!");
   CHECK(message_of([] { on(3, {1}); }) == "RuntimeError: CUDA error: invalid device ordinal");
 }
 
@@ -166,7 +168,8 @@ TEST_CASE("memory is counted, kept, given back, and ends") {
     const Tensor large = Tensor::on_device(device, DType::F32, {1 << 20}, "large");
     CHECK(device.statistics().allocated_bytes.current == 512 + (4 << 20));
     const std::string message = message_of([&] { Tensor::on_device(device, DType::F32, {1 << 20}); });
-    CHECK(message.starts_with("OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 MiB. GPU 0 has a total capacity of 8.00 MiB"));
+    CHECK(message.starts_with(
+        "OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 MiB. GPU 0 has a total capacity of 8.00 MiB"));
     CHECK(message.find("Tensors hold 1 block of 4.00 MiB from 'large'") != std::string::npos);
   }
   CHECK(device.statistics().allocated_bytes.current == 512);
@@ -199,7 +202,8 @@ TEST_CASE("settings are read, and others refused") {
   CHECK(settings->queue.delays == 7u);
   CHECK(settings->queue.blocking);
   CHECK(settings->is_default);
-  for (const char* text : {"", "cuda", "simulatedx", "simulated:", "simulated:devices=0", "simulated:memory=x", "simulated:what"})
+  for (const char* text :
+       {"", "cuda", "simulatedx", "simulated:", "simulated:devices=0", "simulated:memory=x", "simulated:what"})
     CHECK_FALSE(parse_simulated(text));
 }
 

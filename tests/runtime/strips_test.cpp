@@ -25,8 +25,7 @@ void weigh(void*, const StripRows& rows, void*) {
   for (int64_t i = 0; i < rows.count; ++i)
     for (int64_t j = 0; j < rows.columns; ++j) {
       const T product = static_cast<T*>(rows.products)[i * rows.products_stride + j];
-      static_cast<T*>(rows.weights)[i * rows.weights_stride + j] =
-          j <= rows.row0 + i ? product / 2 : T(0);
+      static_cast<T*>(rows.weights)[i * rows.weights_stride + j] = j <= rows.row0 + i ? product / 2 : T(0);
     }
 }
 
@@ -45,8 +44,8 @@ MatmulOperand matrices(const std::vector<T>& x, int64_t rows, int64_t columns, b
 }
 
 template <class T>
-MatmulArgs product(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, MatmulOperand a,
-                   MatmulOperand b, std::vector<T>* c) {
+MatmulArgs product(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, MatmulOperand a, MatmulOperand b,
+                   std::vector<T>* c) {
   MatmulArgs args;
   args.dtype = dtype;
   args.batch = batch, args.m = m, args.n = n, args.k = k;
@@ -89,8 +88,8 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
     T* rows = between.data() + i * c.rows * c.columns;
     weigh<T>(nullptr, {rows, rows, c.columns, c.columns, i, 0, c.rows, c.columns}, nullptr);
   }
-  matmul(product(dtype, c.batch, c.rows, c.width, c.columns,
-                 matrices(between, c.rows, c.columns, false), args.v, &expected));
+  matmul(product(dtype, c.batch, c.rows, c.width, c.columns, matrices(between, c.rows, c.columns, false), args.v,
+                 &expected));
   const int64_t height = c.depth % 7 + 5;
   std::vector<T> l = numbers<T>(c.batch * height * c.rows, 4);
   if (spoiled) {
@@ -100,8 +99,8 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
   std::vector<T> across_expected;
   args.height = height;
   args.l = matrices(l, height, c.rows, transposed);
-  matmul(product(dtype, c.batch, height, c.columns, c.rows, args.l,
-                 matrices(between, c.rows, c.columns, false), &across_expected));
+  matmul(product(dtype, c.batch, height, c.columns, c.rows, args.l, matrices(between, c.rows, c.columns, false),
+                 &across_expected));
   std::vector<int64_t> ends;
   for (int64_t group = 0; group < group_count(c.rows); ++group)
     ends.push_back(std::min(c.columns, (group + 1) * kGroupRows));
@@ -124,10 +123,9 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
 }  // namespace
 
 TEST_CASE("strips have the bits of two products") {
-  const Case cases[] = {{1, 1, 1, 1, 1},     {2, 24, 64, 24, 64}, {3, 25, 7, 70, 130},
-                        {1, 100, 5, 513, 3}, {2, 49, 513, 65, 17}, {1, 300, 16, 300, 64},
-                        {1, 7, 64, 30, 16},  {1, 31, 400, 110, 700},
-                        {3, 1030, 3, 20, 9}, {3, 513, 17, 5, 2}};
+  const Case cases[] = {{1, 1, 1, 1, 1},      {2, 24, 64, 24, 64},   {3, 25, 7, 70, 130}, {1, 100, 5, 513, 3},
+                        {2, 49, 513, 65, 17}, {1, 300, 16, 300, 64}, {1, 7, 64, 30, 16},  {1, 31, 400, 110, 700},
+                        {3, 1030, 3, 20, 9},  {3, 513, 17, 5, 2}};
   for (int threads : {1, 3})
     for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512}) {
       if (isa > best_isa()) continue;

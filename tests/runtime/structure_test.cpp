@@ -41,8 +41,8 @@ TEST_CASE("diagonal, unfold, broadcast") {
   CHECK(values(run(Op::diagonal, {x}, ints({2}), with_axes({0, 1}))) == List{2, 7});
   CHECK(values(run(Op::diagonal, {x}, ints({-1}), with_axes({0, 1}))) == List{4, 9});
   CHECK(run(Op::diagonal, {x}, ints({9}), with_axes({0, 1})).sizes() == Sizes{0});
-  CHECK(run(Op::diagonal, {x}, {Scalar::of_int(std::numeric_limits<int64_t>::min())},
-            with_axes({0, 1})).sizes() == Sizes{0});
+  CHECK(run(Op::diagonal, {x}, {Scalar::of_int(std::numeric_limits<int64_t>::min())}, with_axes({0, 1})).sizes() ==
+        Sizes{0});
   Tensor windows = run(Op::unfold, {iota({5})}, ints({3, 2}), with_axes({0}));
   CHECK(windows.sizes() == Sizes{2, 3});
   CHECK(values(windows) == List{0, 1, 2, 2, 3, 4});
@@ -59,11 +59,9 @@ TEST_CASE("sizes that generic inference gives are the sizes that ops have") {
                   const OpAttributes& attributes) {
     std::vector<Sizes> shapes;
     for (const Tensor& t : tensors) shapes.push_back(t.sizes());
-    CHECK(infer_sizes(op, shapes, scalars, attributes) ==
-          run(op, tensors, scalars, attributes).sizes());
+    CHECK(infer_sizes(op, shapes, scalars, attributes) == run(op, tensors, scalars, attributes).sizes());
   };
-  for (int64_t offset = -5; offset <= 5; ++offset)
-    agree(Op::diagonal, {x}, ints({offset}), with_axes({0, 1}));
+  for (int64_t offset = -5; offset <= 5; ++offset) agree(Op::diagonal, {x}, ints({offset}), with_axes({0, 1}));
   for (int64_t step : {1, 2, 3}) agree(Op::unfold, {x}, ints({2, step}), with_axes({1}));
   agree(Op::slice, {x}, ints({1, 2, 1}), with_axes({1}));
   agree(Op::pad, {x}, ints({9, -1, 3}), with_axes({1}));
@@ -88,26 +86,26 @@ TEST_CASE("view errors name the shape") {
         "RuntimeError: Trying to create tensor with negative dimension -2: [-2]");
   CHECK(message_of([&] { run(Op::full, {}, ints({1, int64_t{1} << 40, int64_t{1} << 40}), {}); }) ==
         "OverflowError: size computation overflows a 64-bit integer");
-  CHECK(message_of([&] { run(Op::full, {}, ints({1, int64_t{1} << 46}), {}); })
-            .find("MemoryError: cannot allocate") == 0);
+  CHECK(message_of([&] { run(Op::full, {}, ints({1, int64_t{1} << 46}), {}); }).find("MemoryError: cannot allocate") ==
+        0);
   // Strides of 0 stay inside the storage whatever the sizes: their product is counted all the same.
-  CHECK(message_of([&] { view_as_strided(x, {int64_t{1} << 40, int64_t{1} << 40}, {0, 0}, 0); })
-            .find("overflows") != std::string::npos);
-  CHECK(message_of([&] { view_as_strided(x, {3, 3}, {3, 1}, 0); })
-            .find("reach outside a storage of 6 elements") != std::string::npos);
+  CHECK(message_of([&] { view_as_strided(x, {int64_t{1} << 40, int64_t{1} << 40}, {0, 0}, 0); }).find("overflows") !=
+        std::string::npos);
+  CHECK(message_of([&] { view_as_strided(x, {3, 3}, {3, 1}, 0); }).find("reach outside a storage of 6 elements") !=
+        std::string::npos);
 }
 
 TEST_CASE("copies, pads, joins, stores") {
   Tensor x = iota({2, 3});
   CHECK(values(run(Op::copy, {transposed(x)})) == List{0, 3, 1, 4, 2, 5});
   CHECK(values(run(Op::pad, {x}, ints({9, 1, 0}), with_axes({1}))) == List{9, 0, 1, 2, 9, 3, 4, 5});
-  CHECK(values(run(Op::pad, {x}, ints({9, -1, 2}), with_axes({1}))) ==
-        List{1, 2, 9, 9, 4, 5, 9, 9});
+  CHECK(values(run(Op::pad, {x}, ints({9, -1, 2}), with_axes({1}))) == List{1, 2, 9, 9, 4, 5, 9, 9});
   CHECK(values(run(Op::pad, {iota({4})}, ints({9, -1, -1}), with_axes({0}))) == List{1, 2});
   CHECK_THROWS_AS(run(Op::pad, {iota({2})}, ints({9, -5, 6}), with_axes({0})), Error);
   CHECK(run(Op::pad, {iota({4})}, ints({9, -2, -2}), with_axes({0})).numel() == 0);
-  CHECK(message_of([&] { run(Op::pad, {iota({4})}, ints({9, -3, -2}), with_axes({0})); })
-            .find("leaves a negative size") != std::string::npos);
+  CHECK(message_of([&] {
+          run(Op::pad, {iota({4})}, ints({9, -3, -2}), with_axes({0}));
+        }).find("leaves a negative size") != std::string::npos);
   CHECK(values(run(Op::concat, {transposed(x), transposed(x)}, {}, with_axes({0}))) ==
         List{0, 3, 1, 4, 2, 5, 0, 3, 1, 4, 2, 5});
   CHECK(message_of([&] { run(Op::concat, {x, iota({3, 2})}, {}, with_axes({0})); }) ==
@@ -130,8 +128,9 @@ TEST_CASE("copy_into is exact when source and target overlap") {
   Tensor line = iota({5});
   copy_into(line, view_slice(line, 0, 4, 5, -1));
   CHECK(values(line) == List{4, 3, 2, 1, 0});
-  CHECK(message_of([&] { copy_into(view_broadcast(iota({1}), {3}), iota({3})); })
-            .find("RuntimeError: more than one element") == 0);
+  CHECK(message_of([&] {
+          copy_into(view_broadcast(iota({1}), {3}), iota({3}));
+        }).find("RuntimeError: more than one element") == 0);
 }
 
 TEST_CASE("take and gather, and their bounds") {
@@ -140,32 +139,26 @@ TEST_CASE("take and gather, and their bounds") {
   Tensor taken = run(Op::take, {x, index}, {}, with_axes({1}));
   CHECK(taken.sizes() == Sizes{2, 2, 2});
   CHECK(values(taken) == List{2, 0, 1, 1, 5, 3, 4, 4});
-  CHECK(values(run(Op::take, {transposed(x), i64_tensor({}, {2})}, {}, with_axes({0}))) ==
-        List{2, 5});
+  CHECK(values(run(Op::take, {transposed(x), i64_tensor({}, {2})}, {}, with_axes({0}))) == List{2, 5});
   CHECK(values(run(Op::gather, {x, index}, {}, with_axes({1}))) == List{2, 0, 4, 4});
-  CHECK(values(run(Op::gather, {transposed(x), i64_tensor({1, 2}, {2, 0})}, {}, with_axes({0}))) ==
-        List{2, 3});
+  CHECK(values(run(Op::gather, {transposed(x), i64_tensor({1, 2}, {2, 0})}, {}, with_axes({0}))) == List{2, 3});
   for (int64_t bad : {int64_t{3}, int64_t{-1}})
     for (Op op : {Op::take, Op::gather})
       CHECK(message_of([&] { run(op, {x, i64_tensor({2, 1}, {0, bad})}, {}, with_axes({1})); }) ==
-            "IndexError: index " + std::to_string(bad) +
-                " is out of bounds for dimension 1 with size 3");
+            "IndexError: index " + std::to_string(bad) + " is out of bounds for dimension 1 with size 3");
   CHECK(message_of([&] { run(Op::take, {x, x}, {}, with_axes({0})); }) ==
         "RuntimeError: take: the index must be an int64 tensor, got float32 and float32");
-  CHECK(run(Op::take, {iota({0, 3}), i64_tensor({0}, {})}, {}, with_axes({0})).sizes() ==
-        Sizes{0, 3});
+  CHECK(run(Op::take, {iota({0, 3}), i64_tensor({0}, {})}, {}, with_axes({0})).sizes() == Sizes{0, 3});
 }
 
 TEST_CASE("scatter, scatter_add, index_add: deterministic at any thread count") {
   Tensor zeros = run(Op::full, {}, ints({0, 3, 2}), {});
   Tensor index = i64_tensor({4, 2}, {0, 1, 0, 1, 2, 1, 0, 0});
   Tensor updates = tensor(DType::F32, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
-  CHECK(values(run(Op::scatter, {zeros, index, updates}, {}, with_axes({0}))) ==
-        List{7, 8, 0, 6, 5, 0});
-  CHECK(values(run(Op::scatter_add, {zeros, index, updates}, {}, with_axes({0}))) ==
-        List{11, 8, 0, 12, 5, 0});
-  CHECK(values(run(Op::index_add, {zeros, i64_tensor({4}, {2, 0, 2, 2}), updates}, {},
-                   with_axes({0}))) == List{3, 4, 0, 0, 13, 16});
+  CHECK(values(run(Op::scatter, {zeros, index, updates}, {}, with_axes({0}))) == List{7, 8, 0, 6, 5, 0});
+  CHECK(values(run(Op::scatter_add, {zeros, index, updates}, {}, with_axes({0}))) == List{11, 8, 0, 12, 5, 0});
+  CHECK(values(run(Op::index_add, {zeros, i64_tensor({4}, {2, 0, 2, 2}), updates}, {}, with_axes({0}))) ==
+        List{3, 4, 0, 0, 13, 16});
   int64_t n = 20000;
   std::vector<int64_t> places;
   std::vector<double> numbers;
@@ -184,8 +177,7 @@ TEST_CASE("scatter, scatter_add, index_add: deterministic at any thread count") 
   }
   CHECK(message_of([&] {
           run(Op::scatter, {zeros, index, updates}, {}, with_axes({1}));
-        }).find("does not fit a tensor of shape (3, 2) apart from dimension 1") !=
-        std::string::npos);
+        }).find("does not fit a tensor of shape (3, 2) apart from dimension 1") != std::string::npos);
 }
 
 TEST_CASE("nonzero") {
@@ -203,8 +195,7 @@ TEST_CASE("scans run in order") {
   CHECK(int_values(run(Op::cumsum, {x}, {}, with_axes({0}))) == Ints{1, 2, 3, 5, 7, 9});
   CHECK(int_values(run(Op::cumprod, {x}, {}, with_axes({1}))) == Ints{1, 2, 6, 4, 20, 120});
   CHECK(run(Op::cumsum, {x}, {}, with_axes({0})).dtype() == DType::I64);
-  CHECK(int_values(run(Op::cumsum, {transposed(x)}, {}, with_axes({0}))) ==
-        Ints{1, 4, 3, 9, 6, 15});
+  CHECK(int_values(run(Op::cumsum, {transposed(x)}, {}, with_axes({0}))) == Ints{1, 4, 3, 9, 6, 15});
   std::vector<double> numbers;
   for (int i = 0; i < 3000; ++i) numbers.push_back(1.0 / (i + 1));
   Tensor y = tensor(DType::F32, {3000}, numbers);
@@ -228,29 +219,29 @@ TEST_CASE("sort is stable, nan counts as the largest") {
     Tensor y = view_permute(edges(dtype_at(i), {4, 50, 3}, 2, 7), {2, 1, 0});
     std::vector<Tensor> one{y};
     for (const OpAttributes& order : {with_axes({1}), [] {
-           OpAttributes attributes = with_axes({1});
-           attributes.mode = 1;
-           return attributes;
-         }()}) {
+                                        OpAttributes attributes = with_axes({1});
+                                        attributes.mode = 1;
+                                        return attributes;
+                                      }()}) {
       OpResults sorted = run_op(Op::sort, one, {}, order);
       CHECK(same_bits(run(Op::gather, {y, sorted.second}, {}, with_axes({1})), sorted.first));
       Tensor a = view_slice(sorted.first, 1, order.mode ? 1 : 0, 49, 1);
       Tensor b = view_slice(sorted.first, 1, order.mode ? 0 : 1, 49, 1);
       Tensor fine = run(Op::le, {a, b});
-      if (is_floating(dtype_at(i)))
-        fine = run(Op::bitwise_or, {fine, run(Op::ne, {b, b})});
+      if (is_floating(dtype_at(i))) fine = run(Op::bitwise_or, {fine, run(Op::ne, {b, b})});
       CHECK(int_values(run(Op::all, {fine}, {}, with_axes({0, 1, 2})))[0] == 1);
     }
   }
 }
 
 TEST_CASE("large sorts agree with the standard library") {
-  for (DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::BF16, DType::U8, DType::F16, DType::I16, DType::I8}) {
+  for (DType dtype :
+       {DType::F32, DType::F64, DType::I64, DType::I32, DType::BF16, DType::U8, DType::F16, DType::I16, DType::I8}) {
     Tensor words = run(Op::rng_bits, {}, ints({3, 0, 2, 3000, 2}), with_dtype(DType::I64));
     Tensor x = is_floating(dtype)
                    ? cast(run(Op::sub, {cast(words, DType::F64),
-                                        run(Op::full, {}, ints({1 << 31, 2, 3000, 2}),
-                                            with_dtype(DType::F64))}), dtype)
+                                        run(Op::full, {}, ints({1 << 31, 2, 3000, 2}), with_dtype(DType::F64))}),
+                          dtype)
                    : cast(words, dtype);
     for (int64_t mode : {0, 1}) {
       OpAttributes order = with_axes({1});
@@ -295,23 +286,19 @@ TEST_CASE("transposed copies of every width and awkward size") {
 }
 
 TEST_CASE("full, iota") {
-  CHECK(values(run(Op::full, {}, {Scalar::of_float(2.5), Scalar::of_int(3)}, {})) ==
-        List{2.5, 2.5, 2.5});
-  CHECK(int_values(run(Op::full, {}, {Scalar::of_float(-7.9), Scalar::of_int(1)},
-                       with_dtype(DType::I64))) == Ints{-7});
+  CHECK(values(run(Op::full, {}, {Scalar::of_float(2.5), Scalar::of_int(3)}, {})) == List{2.5, 2.5, 2.5});
+  CHECK(int_values(run(Op::full, {}, {Scalar::of_float(-7.9), Scalar::of_int(1)}, with_dtype(DType::I64))) == Ints{-7});
   CHECK(int_values(run(Op::full, {}, {Scalar::of_bool(true)}, with_dtype(DType::Bool))) == Ints{1});
   Tensor big = run(Op::full, {}, {Scalar::of_int(258), Scalar::of_int(100003)}, with_dtype(DType::I32));
   CHECK(int_values(run(Op::amin, {big}, {}, with_axes({0})))[0] == 258);
   CHECK(int_values(run(Op::amax, {big}, {}, with_axes({0})))[0] == 258);
   OpAttributes attributes = with_axes({1});
   attributes.dtype = DType::I32;
-  CHECK(int_values(run(Op::iota, {}, ints({2, 3, 2}), attributes)) ==
-        Ints{0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2});
+  CHECK(int_values(run(Op::iota, {}, ints({2, 3, 2}), attributes)) == Ints{0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2});
 }
 
 TEST_CASE("Philox: the published known answers") {
-  CHECK(philox4x32({0, 0, 0, 0}, 0, 0) ==
-        PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(philox4x32({0, 0, 0, 0}, 0, 0) == PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(philox4x32({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffff, 0xffffffff) ==
         PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   CHECK(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0xa4093822, 0x299f31d0) ==
@@ -325,8 +312,7 @@ TEST_CASE("rng_bits depends on seed, offset and index alone") {
     return run(Op::rng_bits, {}, ints(scalars), with_dtype(dtype));
   };
   Tensor words = draw(5, 9, {10007}, DType::I64);
-  for (int64_t i : {0, 1, 2, 3, 4, 777, 10006})
-    CHECK(words.data_as<int64_t>()[i] == philox_word(5, 9, i));
+  for (int64_t i : {0, 1, 2, 3, 4, 777, 10006}) CHECK(words.data_as<int64_t>()[i] == philox_word(5, 9, i));
   CHECK(same_bits(cast(words, DType::I32), draw(5, 9, {10007}, DType::I32)));
   for (DType dtype : {DType::I32, DType::I64, DType::F32, DType::F64}) {
     Device one(1), three(3);

@@ -14,8 +14,8 @@
 
 namespace tsc::testing {
 
-inline Tensor run(Op op, const std::vector<Tensor>& tensors,
-                  const std::vector<Scalar>& scalars = {}, const OpAttributes& attributes = {}) {
+inline Tensor run(Op op, const std::vector<Tensor>& tensors, const std::vector<Scalar>& scalars = {},
+                  const OpAttributes& attributes = {}) {
   return run_op(op, tensors, scalars, attributes).first;
 }
 
@@ -93,20 +93,18 @@ inline std::vector<double> edge_values(DType dtype) {
   switch (dtype) {
     case DType::Bool: return {0, 1};
     case DType::U8: return {0, 1, 2, 3, 7, 8, 9, 100, 127, 128, 254, 255};
-    case DType::I32:
-      return {0, 1, -1, 2, -2, 3, -7, 31, 32, 33, 1000003, -2147483648.0, 2147483647.0};
-    case DType::I64:
-      return {0, 1, -1, 2, -2, 3, -7, 63, 64, 65, 1000003, -0x1p63, 0x1.fffffffffffffp62};
+    case DType::I32: return {0, 1, -1, 2, -2, 3, -7, 31, 32, 33, 1000003, -2147483648.0, 2147483647.0};
+    case DType::I64: return {0, 1, -1, 2, -2, 3, -7, 63, 64, 65, 1000003, -0x1p63, 0x1.fffffffffffffp62};
     case DType::I8: return {0, 1, -1, 2, -2, 3, 7, 8, 9, 100, 127, -128};
     case DType::I16: return {0, 1, -1, 2, -2, 3, -7, 15, 16, 17, 10003, -32768, 32767};
     case DType::F16:
     case DType::BF16:
     case DType::F32:
-      return {0.0, -0.0, 1, -1, 2.5, -2.5, 0.5, -0.5, 1.5, 3, -7, 0.1, 1e-3, 100, 88.5, -103, 3e38,
-              -3e38, 0x1p-126, 0x1p-140, -0x1p-149, 0x1p23, 8388609.0, kInf, -kInf, kNan};
+      return {0.0, -0.0, 1,    -1,   2.5,   -2.5,     0.5,      -0.5,      1.5,    3,         -7,   0.1,   1e-3,
+              100, 88.5, -103, 3e38, -3e38, 0x1p-126, 0x1p-140, -0x1p-149, 0x1p23, 8388609.0, kInf, -kInf, kNan};
     default:
-      return {0.0, -0.0, 1, -1, 2.5, -2.5, 0.5, -0.5, 1.5, 3, -7, 0.1, 1e-3, 100, 709.5, -745, 1e308,
-              -1e308, 0x1p-1022, 0x1p-1060, -0x1p-1074, 0x1p52, 0x1p53, kInf, -kInf, kNan};
+      return {0.0, -0.0,  1,    -1,    2.5,    -2.5,      0.5,       -0.5,       1.5,    3,      -7,   0.1,   1e-3,
+              100, 709.5, -745, 1e308, -1e308, 0x1p-1022, 0x1p-1060, -0x1p-1074, 0x1p52, 0x1p53, kInf, -kInf, kNan};
   }
 }
 
@@ -167,8 +165,7 @@ inline bool admitted(Op op, DType dtype) {
 // Operands of an elementwise op, with divisors and exponents that integers accept.
 inline std::vector<Tensor> elementwise_operands(Op op, DType dtype, const Sizes& sizes) {
   std::vector<Tensor> operands;
-  for (int i = 0; i < op_row(op).tensors; ++i)
-    operands.push_back(edges(dtype, sizes, i * 5, i + 1));
+  for (int i = 0; i < op_row(op).tensors; ++i) operands.push_back(edges(dtype, sizes, i * 5, i + 1));
   if (op == Op::select) operands[0] = edges(DType::Bool, sizes, 1);
   if ((op_row(op).flags & kMayRaise) && !is_floating(dtype)) {
     Tensor ones = tensor(dtype, sizes, std::vector<double>(numel_of(sizes), 3));

@@ -45,8 +45,7 @@ struct Pipe {
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(127);
   for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
-  for (const std::string& argument : options.arguments)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : options.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   _exit(127);
@@ -63,11 +62,9 @@ class Pump {
 
   bool run_until(Clock::time_point deadline) {
     while (out_.read_end >= 0 || err_.read_end >= 0) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) return false;
-      pollfd ends[3] = {
-          {out_.read_end, POLLIN, 0}, {err_.read_end, POLLIN, 0}, {in_.write_end, POLLOUT, 0}};
+      pollfd ends[3] = {{out_.read_end, POLLIN, 0}, {err_.read_end, POLLIN, 0}, {in_.write_end, POLLOUT, 0}};
       poll(ends, 3, static_cast<int>(left));
       if (ends[0].revents) drain(out_.read_end, result_.out);
       if (ends[1].revents) drain(err_.read_end, result_.err);
@@ -80,10 +77,8 @@ class Pump {
   static void drain(int& end, std::string& into) {
     char buffer[65536];
     const ssize_t count = read(end, buffer, sizeof buffer);
-    if (count > 0)
-      into.append(buffer, static_cast<std::size_t>(count));
-    else
-      Pipe::close_end(end);
+    if (count > 0) into.append(buffer, static_cast<std::size_t>(count));
+    else Pipe::close_end(end);
   }
 
   void feed() {
@@ -115,16 +110,14 @@ ProcessResult run_process(const ProcessOptions& options) {
   Pipe::close_end(err.write_end);
   ProcessResult result;
   Pump pump(in, out, err, options.input, result);
-  const auto limit =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+  const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   result.timed_out = !pump.run_until(start + limit);
   if (result.timed_out) kill(-child, SIGKILL);
   int status = 0;
   rusage usage{};
   wait4(child, &status, 0, &usage);
   for (const timeval& time : {usage.ru_utime, usage.ru_stime})
-    result.cpu_seconds +=
-        static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    result.cpu_seconds += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;

@@ -11,7 +11,7 @@ struct ProcessOptions {
   std::vector<std::string> arguments;                            // the program first
   std::vector<std::pair<std::string, std::string>> environment;  // added to the test's own
   std::string input;                                             // standard input
-  std::string folder;  // working directory; empty: inherit
+  std::string folder;                                            // working directory; empty: inherit
   double seconds = 300;
 };
 

@@ -34,8 +34,8 @@ void take(Expectations& into, const std::string& key, const std::string& value, 
     try {
       into.counters[key] = std::stol(value);
     } catch (const std::exception&) {
-      into.mistakes.push_back("line " + std::to_string(line) + ": '# " + key +
-                              ":' needs a number, not '" + value + "'");
+      into.mistakes.push_back("line " + std::to_string(line) + ": '# " + key + ":' needs a number, not '" + value +
+                              "'");
     }
   }
 }
@@ -43,8 +43,7 @@ void take(Expectations& into, const std::string& key, const std::string& value, 
 }  // namespace
 
 Expectations read_expectations(const std::string& source) {
-  static const std::regex marker(
-      "# (expect|error|says|golden|worlds|flags|kernels|regions|exits|host):( (.*))?$");
+  static const std::regex marker("# (expect|error|says|golden|worlds|flags|kernels|regions|exits|host):( (.*))?$");
   Expectations result;
   std::istringstream stream(source);
   int number = 0;

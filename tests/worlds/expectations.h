@@ -16,10 +16,10 @@ namespace tsc::worlds {
 
 struct Expectations {
   std::string output;
-  std::string golden;  // file name; when set, `output` is not used
-  std::string error;   // "Type: message"; empty: the script ends well
+  std::string golden;             // file name; when set, `output` is not used
+  std::string error;              // "Type: message"; empty: the script ends well
   std::vector<std::string> says;  // pieces of the report of a script that fails
-  int error_line = 0;  // the line that carries the `# error:`
+  int error_line = 0;             // the line that carries the `# error:`
   std::map<std::string, long> counters;
   std::vector<std::string> worlds;
   std::vector<std::string> flags;

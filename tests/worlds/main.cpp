@@ -22,9 +22,8 @@ struct World {
   const char* name;
   std::vector<std::string> flags;
   std::vector<std::pair<std::string, std::string>> environment;
-  bool counts_kernels;  // the closing report must hold the promised counts
-  bool warm =
-      false;  // every script runs twice, the second time with the first one's kernels on disk
+  bool counts_kernels;   // the closing report must hold the promised counts
+  bool warm = false;     // every script runs twice, the second time with the first one's kernels on disk
   bool wrapped = false;  // wrapped.h
 };
 
@@ -84,8 +83,7 @@ std::string check_error(const Expectations& expected, const ProcessResult& resul
     return "exit code " + std::to_string(result.exit_code) + "\n" + result.err;
   }
   if (result.exit_code != 1)
-    return "exit code " + std::to_string(result.exit_code) + ", expected 1 from " + expected.error +
-           "\n" + result.err;
+    return "exit code " + std::to_string(result.exit_code) + ", expected 1 from " + expected.error + "\n" + result.err;
   if (!has_error_line(result.err, expected.error))
     return "expected the error '" + expected.error + "', standard error is\n" + result.err;
   if (expected.error_line == 0) return "";
@@ -106,8 +104,7 @@ std::string check_counters(const Expectations& expected, const std::string& repo
   for (const auto& [key, count] : expected.counters) {
     const long actual = report["totals"].value(names.at(key), -1L);
     if (actual != count)
-      problems += key + ": expected " + std::to_string(count) + ", the report says " +
-                  std::to_string(actual) + "\n";
+      problems += key + ": expected " + std::to_string(count) + ", the report says " + std::to_string(actual) + "\n";
   }
   return problems;
 }
@@ -144,14 +141,12 @@ std::string run_once(const Settings& settings, const fs::path& script, const Exp
   for (const auto& variable : settings.world->environment) options.environment.push_back(variable);
   options.environment.emplace_back("TENSCRIPT_REPORT", report);
   options.environment.emplace_back("TENSCRIPT_STRICT_COMPILER", "1");
-  options.environment.emplace_back("TENSCRIPT_CACHE_DIR",
-                                   settings.world->warm ? scratch + "/kernels" : "off");
+  options.environment.emplace_back("TENSCRIPT_CACHE_DIR", settings.world->warm ? scratch + "/kernels" : "off");
   options.folder = script.parent_path().string();
   const ProcessResult result = test::run_process(options);
   if (result.timed_out) return "did not end within five minutes";
   const std::string output =
-      expected.golden.empty() ? expected.output
-                              : test::read_file((script.parent_path() / expected.golden).string());
+      expected.golden.empty() ? expected.output : test::read_file((script.parent_path() / expected.golden).string());
   std::string problem = check_error(expected, result);
   if (result.out != output) problem += "\n    differs at " + first_difference(output, result.out);
   if (problem.empty() && settings.world->counts_kernels) problem = check_counters(expected, report);
@@ -185,19 +180,18 @@ bool runs_in(const fs::path& script, const World& world) {
 // Folders named `lib` hold modules that scripts import; they are no programs of their own.
 std::vector<fs::path> corpus(const Settings& settings) {
   std::vector<fs::path> scripts;
-  for (auto entry = fs::recursive_directory_iterator(settings.scripts);
-       entry != fs::recursive_directory_iterator(); ++entry) {
-    if (entry->is_directory() && entry->path().filename() == "lib")
-      entry.disable_recursion_pending();
-    else if (entry->path().extension() == ".tsc" &&
-             entry->path().string().find(settings.filter) != std::string::npos)
+  for (auto entry = fs::recursive_directory_iterator(settings.scripts); entry != fs::recursive_directory_iterator();
+       ++entry) {
+    if (entry->is_directory() && entry->path().filename() == "lib") entry.disable_recursion_pending();
+    else if (entry->path().extension() == ".tsc" && entry->path().string().find(settings.filter) != std::string::npos)
       scripts.push_back(entry->path());
   }
   std::sort(scripts.begin(), scripts.end());
   return scripts;
 }
 
-// The programs of `--known`: lines "NAME reason" of those that cannot pass in this world. One that does is a failure too.
+// The programs of `--known`: lines "NAME reason" of those that cannot pass in this world. One that does is a failure
+// too.
 std::set<std::string> known_programs(const std::string& file) {
   std::set<std::string> names;
   std::istringstream lines(file.empty() ? "" : test::read_file(file));
@@ -219,16 +213,15 @@ int run(const Settings& settings) {
       continue;
     }
     ++failed;
-    std::cout << "FAILED " << fs::relative(script, settings.scripts).string() << " ("
-              << settings.world->name << "): " << problem << "\n\n";
+    std::cout << "FAILED " << fs::relative(script, settings.scripts).string() << " (" << settings.world->name
+              << "): " << problem << "\n\n";
   }
   if (settings.world->wrapped && !settings.findings.empty())
     for (const std::string& name : Findings(settings.findings).unknown_programs({settings.scripts, settings.other})) {
       ++failed;
       std::cout << "FAILED " << settings.findings << ": there is no program " << name << "\n\n";
     }
-  std::cout << passed << " passed, " << failed << " failed in world " << settings.world->name
-            << "\n";
+  std::cout << passed << " passed, " << failed << " failed in world " << settings.world->name << "\n";
   return failed == 0 ? 0 : 1;
 }
 
@@ -241,16 +234,13 @@ bool parse(int count, char** arguments, Settings& settings) {
     if (argument == "--findings") settings.findings = value;
     if (argument == "--other") settings.other = value;
     if (argument == "--known") settings.known = value;
-    if (argument == "--shard" &&
-        std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)
+    if (argument == "--shard" && std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)
       return false;
     if (argument == "--world")
       for (const World& world : all_worlds())
         if (value == world.name) settings.world = &world;
-    if (argument.rfind("--", 0) == 0)
-      ++i;
-    else
-      settings.filter = argument;
+    if (argument.rfind("--", 0) == 0) ++i;
+    else settings.filter = argument;
   }
   return settings.world != nullptr && !settings.tenscript.empty() && settings.shards > 0;
 }

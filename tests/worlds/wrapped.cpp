@@ -41,19 +41,20 @@ std::string last_line_of_error(const std::string& text) {
   return steady(last);
 }
 
-// Whether the program imports a module that lies beside it. Else the folder is kept out of the path: a program may have the
-// name of a module of the library.
+// Whether the program imports a module that lies beside it. Else the folder is kept out of the path: a program may have
+// the name of a module of the library.
 bool imports_neighbours(const std::string& text, const std::filesystem::path& folder) {
   static const std::regex statement(R"((?:^|\n)\s*(?:import|from)\s+([A-Za-z_][A-Za-z0-9_]*))");
   for (std::sregex_iterator found(text.begin(), text.end(), statement), end; found != end; ++found)
-    if (std::filesystem::exists(folder / ((*found)[1].str() + ".tsc")) || std::filesystem::exists(folder / (*found)[1].str()) ||
+    if (std::filesystem::exists(folder / ((*found)[1].str() + ".tsc")) ||
+        std::filesystem::exists(folder / (*found)[1].str()) ||
         std::filesystem::exists(folder / "lib" / (*found)[1].str()))
       return true;
   return false;
 }
 
-test::ProcessResult run(const std::string& tenscript, const std::string& file, const std::string& folder, bool sees_folder,
-                        bool compiled) {
+test::ProcessResult run(const std::string& tenscript, const std::string& file, const std::string& folder,
+                        bool sees_folder, bool compiled) {
   test::ProcessOptions options;
   options.arguments = {tenscript};
   if (!compiled) options.arguments.push_back("--no-jit");
@@ -99,7 +100,9 @@ WrappedResult run_wrapped(const std::string& tenscript, const std::string& scrip
   const std::string text = test::read_file(script);
   const std::string file = scratch.write("program_of_" + path.filename().string(), wrapped(text));
   const bool sees_folder = imports_neighbours(text, path.parent_path());
-  const auto run_it = [&](bool compiled) { return run(tenscript, file, path.parent_path().string(), sees_folder, compiled); };
+  const auto run_it = [&](bool compiled) {
+    return run(tenscript, file, path.parent_path().string(), sees_folder, compiled);
+  };
   const test::ProcessResult expected = run_it(false), actual = run_it(true);
   if (expected.timed_out || actual.timed_out) return {"did not end within five minutes", "", ""};
   if (steady(expected.out) != steady(actual.out))
@@ -107,7 +110,9 @@ WrappedResult run_wrapped(const std::string& tenscript, const std::string& scrip
                 (actual.exit_code == expected.exit_code ? "" : "\n" + actual.err),
             "", ""};
   if (expected.exit_code != actual.exit_code)
-    return {"exit code " + std::to_string(actual.exit_code) + " instead of " + std::to_string(expected.exit_code) + "\n" + actual.err, "", ""};
+    return {"exit code " + std::to_string(actual.exit_code) + " instead of " + std::to_string(expected.exit_code) +
+                "\n" + actual.err,
+            "", ""};
   const std::string wanted = last_line_of_error(expected.err), said = last_line_of_error(actual.err);
   if (wanted != said) return {"the error is '" + said + "' instead of '" + wanted + "'", "", ""};
   if (expected.exit_code == 0) return {};
@@ -126,7 +131,8 @@ Findings::Findings(const std::string& file) {
   }
 }
 
-std::string Findings::judge(const std::string& name, const WrappedResult& result, const std::string& expected_error) const {
+std::string Findings::judge(const std::string& name, const WrappedResult& result,
+                            const std::string& expected_error) const {
   if (known_.count(name)) return result.problem.empty() ? "passes: take it out of the known findings" : "";
   if (!result.problem.empty()) return result.problem;
   const bool is_expected = !expected_error.empty() && result.report.find(expected_error) != std::string::npos;

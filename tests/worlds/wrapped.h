@@ -1,7 +1,7 @@
 #pragma once
 // The wrapped world: the text of a whole program becomes the body of one function that is compiled and called three
-// times, and what it prints is compared with the same function in the interpreter alone. A program that the compiler was
-// not made for says more about it than one that was.
+// times, and what it prints is compared with the same function in the interpreter alone. A program that the compiler
+// was not made for says more about it than one that was.
 #include <set>
 #include <string>
 #include <vector>

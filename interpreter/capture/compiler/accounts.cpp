@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint32_t kFreeCaptures = 400;
 constexpr std::chrono::seconds kFreeTime{2};
-constexpr int kTimesRun = 4;  // so much longer than its last capture a function runs before another one: a fifth of the time
+// So much longer than its last capture a function runs before another one: a fifth of the time.
+constexpr int kTimesRun = 4;
 constexpr uint32_t kRefusals = 100;
 constexpr uint32_t kMissesInRow = 8;
 constexpr uint32_t kShortRest = 64, kLongRest = 4096;  // instructions

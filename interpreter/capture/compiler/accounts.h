@@ -1,10 +1,11 @@
 #pragma once
-// What a function may spend on capture. Its first captures are free, as long as they take no more than two seconds together:
-// enough for every place of a long program and for the forms of what it is called with; a program whose every turn brings something
-// that no variant fits would go on for ever, and be slower than the interpreter by what a capture costs. So each further capture waits until the program has run some time without one:
-// all of them together can then slow a program by no more than a fixed share. Meanwhile the variants there are stay in use, and
-// what fits none of them is interpreted; where nothing fits for many instructions in a row, none is looked for for a while.
-// Knows functions by their code. Must not know variants, nor how they are made.
+// What a function may spend on capture. Its first captures are free, as long as they take no more than two seconds
+// together: enough for every place of a long program and for the forms of what it is called with; a program whose every
+// turn brings something that no variant fits would go on for ever, and be slower than the interpreter by what a capture
+// costs. So each further capture waits until the program has run some time without one: all of them together can then
+// slow a program by no more than a fixed share. Meanwhile the variants there are stay in use, and what fits none of
+// them is interpreted; where nothing fits for many instructions in a row, none is looked for for a while. Knows
+// functions by their code. Must not know variants, nor how they are made.
 #include <chrono>
 #include <unordered_map>
 
@@ -28,10 +29,12 @@ class CaptureAccounts {
     const auto found = accounts_.find(code);
     return found != accounts_.end() && found->second.has_missed;
   }
-  // Nothing fitted at a place of the function, and nothing may be captured there now. Whether that is so for the first time.
+  // Nothing fitted at a place of the function, and nothing may be captured there now. Whether that is so for the first
+  // time.
   bool missed(const CodeObject* code);
   void fitted(const CodeObject* code) {
-    if (any_missed_) [[unlikely]] end_misses(code);
+    if (any_missed_) [[unlikely]]
+      end_misses(code);
   }
   // In front of each instruction of a function that is being interpreted: whether no variant is to be looked for there.
   bool rests(const CodeObject* code) { return rest_ && code == resting_ && --rest_; }
@@ -45,8 +48,8 @@ class CaptureAccounts {
     Clock::duration spent{};  // by all of them
     uint32_t refused = 0;     // how many have been since
     bool has_missed = false;
-    uint32_t misses = 0;      // in a row
-    uint32_t rest = 0;        // how many instructions the last rest was
+    uint32_t misses = 0;  // in a row
+    uint32_t rest = 0;    // how many instructions the last rest was
   };
   void end_misses(const CodeObject* code);
 

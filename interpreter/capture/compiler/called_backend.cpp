@@ -35,7 +35,8 @@ jit::RunValue taken(Vm& vm, const Value& v, const jit::Type& type, const std::st
   switch (type.kind) {
     case jit::ValueKind::Tensor: {
       TensorObject* tensor = as_tensor(tensor_state(vm), v);
-      fits = tensor && tensor->tensor.dtype() == type.dtype && static_cast<size_t>(tensor->tensor.rank()) == type.sizes.size();
+      fits = tensor && tensor->tensor.dtype() == type.dtype &&
+             static_cast<size_t>(tensor->tensor.rank()) == type.sizes.size();
       if (fits) out.tensor = tensor->tensor;
       break;
     }
@@ -58,7 +59,8 @@ jit::RunValue taken(Vm& vm, const Value& v, const jit::Type& type, const std::st
 std::span<const Value> items_of(Vm& vm, const Value& v) {
   if (TupleObject* tuple = try_cast<TupleObject>(v)) return tuple->span();
   if (ListObject* list = try_cast<ListObject>(v)) return {list->items.data(), list->items.size()};
-  raise_type_error(vm, "what a backend returns must give a tuple or list of the region's outputs, not " + type_name(vm, v));
+  raise_type_error(vm,
+                   "what a backend returns must give a tuple or list of the region's outputs, not " + type_name(vm, v));
 }
 
 // The context of the call that goes on, for regions that the script calls meanwhile.
@@ -75,7 +77,8 @@ class ContextScope {
 
 class CalledExecutable final : public jit::Executable {
  public:
-  CalledExecutable(Vm& vm, std::shared_ptr<CapturedRegion> region, std::shared_ptr<jit::Executable> conditions, Value called)
+  CalledExecutable(Vm& vm, std::shared_ptr<CapturedRegion> region, std::shared_ptr<jit::Executable> conditions,
+                   Value called)
       : vm_(vm), region_(std::move(region)), conditions_(std::move(conditions)), called_(std::move(called)) {}
 
   jit::RunExit run(std::span<const jit::RunInput> inputs, jit::RunContext& context) override {
@@ -89,8 +92,8 @@ class CalledExecutable final : public jit::Executable {
     result_ = call(vm_, called_, arguments);  // objects among the outputs live as long as it does
     const std::span<const Value> outputs = items_of(vm_, result_);
     if (outputs.size() != region_->outputs.size())
-      raise_type_error(vm_, "what a backend returns must give " + std::to_string(region_->outputs.size()) + " outputs, not " +
-                                std::to_string(outputs.size()));
+      raise_type_error(vm_, "what a backend returns must give " + std::to_string(region_->outputs.size()) +
+                                " outputs, not " + std::to_string(outputs.size()));
     const jit::Instruction& leaving = region_->region.body.instructions.back();
     jit::RunExit exit;
     exit.id = leaving.id;
@@ -137,7 +140,8 @@ std::shared_ptr<jit::Executable> conditions_of(const jit::Region& region) {
 Local<ListObject> ops_of(Vm& vm, const jit::Region& region) {
   Local<ListObject> names = make_list(vm);
   for (const jit::Instruction& instruction : region.body.instructions)
-    if (instruction.code == jit::Code::Op) list_append(vm, names.get(), str_value(vm, std::string(op_name(instruction.op))));
+    if (instruction.code == jit::Code::Op)
+      list_append(vm, names.get(), str_value(vm, std::string(op_name(instruction.op))));
   return names;
 }
 
@@ -201,8 +205,9 @@ Value run_captured_region(Vm& vm, CapturedRegion& region, std::span<const Value>
   const bool needs_call = std::any_of(region.region.body.instructions.begin(), region.region.body.instructions.end(),
                                       [](const jit::Instruction& i) { return i.code == jit::Code::Host; });
   if (needs_call && !region.context)
-    raise(vm, vm.exceptions().RuntimeError, "the region runs statements of the function it was captured from: it can only be "
-                                            "called in place of a call of that function");
+    raise(vm, vm.exceptions().RuntimeError,
+          "the region runs statements of the function it was captured from: it can only be "
+          "called in place of a call of that function");
   try {
     jit::RunExit exit = region.code->run(given, region.context ? *region.context : alone);
     std::vector<Value> outputs;
@@ -215,8 +220,9 @@ Value run_captured_region(Vm& vm, CapturedRegion& region, std::span<const Value>
   }
 }
 
-std::unique_ptr<jit::Executable> make_called_executable(Vm& vm, Type* region_type, const Value& called, jit::Region region,
-                                                        const RegionPlan& plan, const std::vector<Value>& example,
+std::unique_ptr<jit::Executable> make_called_executable(Vm& vm, Type* region_type, const Value& called,
+                                                        jit::Region region, const RegionPlan& plan,
+                                                        const std::vector<Value>& example,
                                                         const jit::CompileOptions& options, jit::Report& report) {
   std::shared_ptr<jit::Executable> conditions = conditions_of(region);
   std::shared_ptr<CapturedRegion> captured = make_captured(std::move(region));
@@ -228,11 +234,17 @@ std::unique_ptr<jit::Executable> make_called_executable(Vm& vm, Type* region_typ
   for (const std::string& fact : plan.facts) list_append(vm, facts.get(), str_value(vm, fact));
   const Local<ModuleObject> module = vm.import_module("torch._dynamo.regions");
   const Value ask = dict_get(vm, module->globals.get(), "_ask_backend");
-  const std::vector<Value> arguments = {
-      called, inputs.value(), handle.value(), str_value(vm, captured->region.name),
-      str_value(vm, place_text(plan.entry_code.get(), plan.entry_pc)), str_value(vm, jit::print(captured->region)),
-      types_of(vm, captured->inputs).value(), types_of(vm, captured->outputs).value(),
-      ops_of(vm, captured->region).value(), breaks_of(vm, plan).value(), facts.value()};
+  const std::vector<Value> arguments = {called,
+                                        inputs.value(),
+                                        handle.value(),
+                                        str_value(vm, captured->region.name),
+                                        str_value(vm, place_text(plan.entry_code.get(), plan.entry_pc)),
+                                        str_value(vm, jit::print(captured->region)),
+                                        types_of(vm, captured->inputs).value(),
+                                        types_of(vm, captured->outputs).value(),
+                                        ops_of(vm, captured->region).value(),
+                                        breaks_of(vm, plan).value(),
+                                        facts.value()};
   return std::make_unique<CalledExecutable>(vm, std::move(captured), std::move(conditions), call(vm, ask, arguments));
 }
 
@@ -240,11 +252,13 @@ std::unique_ptr<jit::Executable> RegionRuns::make_executable(const Variant& vari
                                                              jit::Region region) {
   const CompileSettings& settings = *variant.settings;
   const jit::CompileOptions options = requests_.jit_options(settings, variant.background);
-  if (settings.backend != Backend::Called) return with_devices(jit::compile(std::move(region), options, report_), variant.plan.place);
+  if (settings.backend != Backend::Called)
+    return with_devices(jit::compile(std::move(region), options, report_), variant.plan.place);
   std::vector<Value> entry;
   for (const EntrySource& source : variant.plan.sources) entry.push_back(entry_checks_.fetch(source, frame, entry));
   if (!region_type_) region_type_ = make_region_type(vm_);
-  return make_called_executable(vm_, region_type_, settings.called, std::move(region), variant.plan, entry, options, report_);
+  return make_called_executable(vm_, region_type_, settings.called, std::move(region), variant.plan, entry, options,
+                                report_);
 }
 
 }  // namespace tsc::interp

@@ -1,8 +1,8 @@
 #pragma once
-// Backends that are functions of the script (torch.compile(f, backend=g)): g gets the captured region as an object, with
-// its text, and the inputs of the call, and returns what is called in its place from then on, with the region's inputs,
-// giving its outputs. The entry conditions stay the compiler's: the region that g gets has none.
-// Knows: regions, executables, script values. Must not know: frames.
+// Backends that are functions of the script (torch.compile(f, backend=g)): g gets the captured region as an object,
+// with its text, and the inputs of the call, and returns what is called in its place from then on, with the region's
+// inputs, giving its outputs. The entry conditions stay the compiler's: the region that g gets has none. Knows:
+// regions, executables, script values. Must not know: frames.
 #include <memory>
 
 #include "interpreter/capture/plan.h"
@@ -32,8 +32,9 @@ Type* make_region_type(Vm& vm);
 Value run_captured_region(Vm& vm, CapturedRegion& region, std::span<const Value> inputs);
 
 // Asks the script's function. `example`: the inputs of the call that made the region.
-std::unique_ptr<jit::Executable> make_called_executable(Vm& vm, Type* region_type, const Value& called, jit::Region region,
-                                                        const RegionPlan& plan, const std::vector<Value>& example,
+std::unique_ptr<jit::Executable> make_called_executable(Vm& vm, Type* region_type, const Value& called,
+                                                        jit::Region region, const RegionPlan& plan,
+                                                        const std::vector<Value>& example,
                                                         const jit::CompileOptions& options, jit::Report& report);
 
 }  // namespace tsc::interp

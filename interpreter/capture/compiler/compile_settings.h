@@ -1,7 +1,7 @@
 #pragma once
-// What a program asks of the compiler: for one function (the arguments of torch.compile, torch.compiler.disable) and for
-// all of them (stances, limits, what is an error). Plain data, set by compiler_module.cpp.
-// Knows: values. Must not know: how regions are made and run.
+// What a program asks of the compiler: for one function (the arguments of torch.compile, torch.compiler.disable) and
+// for all of them (stances, limits, what is an error). Plain data, set by compiler_module.cpp. Knows: values. Must not
+// know: how regions are made and run.
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,20 +24,20 @@ enum class Backend : uint8_t {
 // What variants depend on: those of other settings are never taken.
 struct CompileSettings {
   Backend backend = Backend::Native;
-  Value called;                        // of Backend::Called
-  bool specialise = false;             // dynamic=False: sizes and ints are facts
-  bool only_calls = false;             // in a frame under disable(recursive=False): what it calls is captured, alone
-  std::vector<std::string> disabled;   // passes, beside those of the engine
+  Value called;                       // of Backend::Called
+  bool specialise = false;            // dynamic=False: sizes and ints are facts
+  bool only_calls = false;            // in a frame under disable(recursive=False): what it calls is captured, alone
+  std::vector<std::string> disabled;  // passes, beside those of the engine
   std::optional<uint32_t> recompile_limit;
 };
 
 // The mark on what torch.compile and torch.compiler.disable returned.
 struct CompiledMark : CompiledEntry {
   bool fullgraph = false;
-  bool never = false;              // torch.compiler.disable
-  bool recursive = true;           // `never`: what the function calls is not captured either
-  std::string reason;              // `never`: why
-  std::optional<bool> background;  // in place of the engine's CompileOptions::background
+  bool never = false;                         // torch.compiler.disable
+  bool recursive = true;                      // `never`: what the function calls is not captured either
+  std::string reason;                         // `never`: why
+  std::optional<bool> background;             // in place of the engine's CompileOptions::background
   const CompileSettings* settings = nullptr;  // the Compiler keeps them; null of `never`
 };
 

@@ -31,18 +31,11 @@ constexpr bool kVerifyPasses = true;
 }  // namespace
 
 Compiler::Compiler(Vm& vm, CompileOptions options)
-    : vm_(vm),
-      options_(std::move(options)),
-      parts_{*this,     vm,    options_, demands_, report_,   sites_,  requests_, entry_checks_,
-             runs_, watches_, sharing_, opinions_, reports_},
-      requests_(parts_),
-      accounts_(options_.timed),
-      entry_checks_(parts_),
-      runs_(parts_),
-      watches_(parts_),
-      sharing_(parts_),
-      opinions_(parts_),
-      reports_(parts_) {
+    : vm_(vm), options_(std::move(options)),
+      parts_{*this,         vm,    options_, demands_, report_,   sites_,  requests_,
+             entry_checks_, runs_, watches_, sharing_, opinions_, reports_},
+      requests_(parts_), accounts_(options_.timed), entry_checks_(parts_), runs_(parts_), watches_(parts_),
+      sharing_(parts_), opinions_(parts_), reports_(parts_) {
   if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache, options_.strict);
   options_.jit.verify = options_.strict || kVerifyPasses;
   report_.add_sink([this](const jit::Event& event) { reports_.warn(event); });
@@ -109,12 +102,13 @@ void Compiler::begin_first_call(Frame& frame) {
 }
 
 bool Compiler::goes_on_first_call(const Frame& frame) {
-  const auto call = std::find_if(first_calls_.begin(), first_calls_.end(),
-                                 [&](const FirstCall& c) { return c.frame == &frame; });
+  const auto call =
+      std::find_if(first_calls_.begin(), first_calls_.end(), [&](const FirstCall& c) { return c.frame == &frame; });
   if (call == first_calls_.end()) return false;
   constexpr std::chrono::seconds kPatience{2};  // ten times what a model's kernels take
   const bool forward = call->code == frame.code && frame.pc >= call->pc;
-  const bool goes_on = forward || (!works_in_background(frame) && std::chrono::steady_clock::now() - call->began < kPatience);
+  const bool goes_on =
+      forward || (!works_in_background(frame) && std::chrono::steady_clock::now() - call->began < kPatience);
   if (goes_on) call->pc = frame.pc;
   else first_calls_.erase(call);
   return goes_on;
@@ -144,8 +138,10 @@ bool reads_steps(const CodeObject& code) {
 }  // namespace
 
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
-  if (accounts_.rests(frame.code)) [[unlikely]] return EnterResult::Interpret;
-  if (watches_.has_invalid()) [[unlikely]] watches_.sweep();
+  if (accounts_.rests(frame.code)) [[unlikely]]
+    return EnterResult::Interpret;
+  if (watches_.has_invalid()) [[unlikely]]
+    watches_.sweep();
   if (vm_.sees_ends() && holds_end(frame)) return EnterResult::Interpret;
   const CompileSettings* settings = requests_.settings_at(frame, at_start);
   if (!settings) return EnterResult::Interpret;
@@ -155,7 +151,8 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     codes_.push_back(Local<CodeObject>(frame.code));
     found = sites_.try_emplace(key).first;
     const CompiledMark* mark = mark_of(frame.function);
-    found->second.hopeless = (reads_steps(*frame.code) && !(mark && mark->fullgraph)) || (!at_start && is_at_end(frame));
+    found->second.hopeless =
+        (reads_steps(*frame.code) && !(mark && mark->fullgraph)) || (!at_start && is_at_end(frame));
     // What must be one region is to say so at its first call.
     if (at_start && !mark_of(frame.function)->fullgraph && may_come_later(frame) && !wants_all_now(*settings)) {
       begin_first_call(frame);
@@ -194,8 +191,7 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   return EnterResult::Interpret;
 }
 
-bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
-                           Value& result) {
+bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome, Value& result) {
   EntryOfCall call(variant->entry, variant->plan);
   if (!entry_checks_.fits(*variant, frame, call)) return false;
   if (variant->settings->backend != Backend::Eager) return runs_.run(variant, frame, call, outcome, result);
@@ -211,7 +207,8 @@ namespace {
 // Whether the one may come in place of the other where only what they are made of counts.
 bool have_one_structure(const Value& old, const Value& now) {
   if (!old.is_object() || !now.is_object() || old.object()->type != now.object()->type) return false;
-  if (is_kind(now, Kind::Function)) return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
+  if (is_kind(now, Kind::Function))
+    return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
   return may_be_handed_on(now);
 }
 
@@ -236,7 +233,8 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
       if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
       continue;
     }
-    if (source.check == EntrySource::Check::Tuple && frame.pc != 0 && now.is_object() && now.object()->type == vm_.types().tuple)
+    if (source.check == EntrySource::Check::Tuple && frame.pc != 0 && now.is_object() &&
+        now.object()->type == vm_.types().tuple)
       site.hopeless |= site.memory.is_of_many_lengths(source_place(sources, source), cast<TupleObject>(now)->size);
     if (source.check == EntrySource::Check::List && is_kind(now, Kind::List))
       site.memory.another_length(source_place(sources, source), cast<ListObject>(now)->items.size());
@@ -244,7 +242,8 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
     const std::string place = source_place(sources, source);
     const bool plain = is_kind(now, Kind::Function) && is_plain_function(*cast<FunctionObject>(now));
     if (!is_kind(now, Kind::Instance) && !plain)
-      site.memory.another_whole(place, [&] { return sharing_.abandoned_objects().count(source.expected.object()) != 0; });
+      site.memory.another_whole(place,
+                                [&] { return sharing_.abandoned_objects().count(source.expected.object()) != 0; });
     site.memory.apart.insert(place);
   }
   return true;
@@ -396,17 +395,19 @@ void fill_inputs(const Variant& variant, const std::vector<Value>& entry, std::v
   for (uint32_t i : variant.entry.open_inputs()) {
     const uint32_t source = variant.plan.inputs[i].second;
     const Value& v = entry[source];
-    if (variant.plan.sources[source].check == EntrySource::Check::Tensor) inputs[i].tensor = &cast<TensorObject>(v)->tensor;
+    if (variant.plan.sources[source].check == EntrySource::Check::Tensor)
+      inputs[i].tensor = &cast<TensorObject>(v)->tensor;
     else number_of(v, &inputs[i].scalar);
   }
 }
 
 }  // namespace
 
-bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
-                   EnterResult* outcome, Value& result) {
+bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call, EnterResult* outcome,
+                     Value& result) {
   const RegionPlan& plan = variant->plan;
-  if (VmAccess::depth(vm_) + plan.deepest > vm_.config().recursion_limit) {  // the interpreter finds the call that is one too many
+  if (VmAccess::depth(vm_) + plan.deepest >
+      vm_.config().recursion_limit) {  // the interpreter finds the call that is one too many
     *outcome = EnterResult::Interpret;
     return true;
   }
@@ -446,7 +447,8 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
   for (const HostAction& store : leaving.stores) {
     std::vector<Value> values;
-    for (const Recipe& recipe : store.values) values.push_back(materializer.build(recipe, leaving.materials, exit->live));
+    for (const Recipe& recipe : store.values)
+      values.push_back(materializer.build(recipe, leaving.materials, exit->live));
     perform(vm_, store, values);
   }
   if (leaving.form == ExitPlan::Form::Return) {
@@ -461,7 +463,7 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
 }
 
 void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materializer& materializer,
-                      std::span<const jit::RunValue> live) {
+                        std::span<const jit::RunValue> live) {
   // Everything is built before the first frame changes: building may raise.
   std::vector<FrameState> states;
   for (const ExitFrame& plan : exit.frames) {
@@ -471,7 +473,7 @@ void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Mate
       Value function = materializer.build(plan.function_recipe, exit.materials, live);
       state.function = Local<FunctionObject>(cast<FunctionObject>(function));
       state.extra = materializer.build(plan.constructed, exit.materials, live);
-      state.on_return = state.extra ? FrameReturn::Construct
+      state.on_return = state.extra            ? FrameReturn::Construct
                         : plan.discards_result ? FrameReturn::Ignore
                                                : FrameReturn::Store;
     }
@@ -484,7 +486,8 @@ void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Mate
   connect_leaves(exit, materializer);
   states[0].registers.resize(frame.register_count);
   frame.pc = states[0].pc;
-  // A variable that nothing reads again keeps what it holds to the end of its function, where the program may see it die.
+  // A variable that nothing reads again keeps what it holds to the end of its function, where the program may see it
+  // die.
   const lang::CodeObject& code = *frame.code->code;
   const size_t kept = vm_.sees_ends() ? code.register_names.size() : 0;
   const lang::RegisterSet& needed = lang::live_registers(code, frame.pc);
@@ -550,9 +553,7 @@ void RegionRuns::place_error(const RegionPlan& plan, Frame& frame, uint32_t orig
   frame.skip_handlers = plan.origins[chain.back()].skips_handlers;
 }
 
-Compiler* compiler_of(Vm& vm) {
-  return static_cast<Compiler*>(vm.extension(&kCompilerKey).get());
-}
+Compiler* compiler_of(Vm& vm) { return static_cast<Compiler*>(vm.extension(&kCompilerKey).get()); }
 
 void install_compiler(Vm& vm, CompileOptions options) {
   auto compiler = std::make_shared<Compiler>(vm, std::move(options));

@@ -1,8 +1,8 @@
 #pragma once
 // The running side of capture: which function is compiled, its variants, the check at entry, the run, the
 // exits back into frames; and the watchers that invalidate a variant when something it assumed is stored.
-// One Compiler per Vm. The interpreter reaches it only through CompilerHooks and Watchers. It finds the variant for a call or has
-// capture make one (capture.h); its parts, which compiler_parts.h lists, do the rest.
+// One Compiler per Vm. The interpreter reaches it only through CompilerHooks and Watchers. It finds the variant for a
+// call or has capture make one (capture.h); its parts, which compiler_parts.h lists, do the rest.
 #include <chrono>
 #include <optional>
 #include <set>
@@ -10,9 +10,9 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/compiler/accounts.h"
-#include "interpreter/capture/compiler/loop_turns.h"
 #include "interpreter/capture/compiler/demands.h"
 #include "interpreter/capture/compiler/entry_checks.h"
+#include "interpreter/capture/compiler/loop_turns.h"
 #include "interpreter/capture/compiler/materialize.h"
 #include "interpreter/capture/compiler/region_runs.h"
 #include "interpreter/capture/compiler/reporting.h"
@@ -49,8 +49,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // For the parts.
   // Starts again as often as `memory` grows; nothing when that does not end.
   std::optional<CaptureResult> capture_region(const Frame& frame, CaptureMemory& memory);
-  bool try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
-                   Value& result);
+  bool try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome, Value& result);
   uint32_t captures_of(const CodeObject* code) const { return accounts_.captures(code); }
   bool has_missed_captures(const CodeObject* code) const { return accounts_.has_missed(code); }
   // What is remembered of a frame that was at this place in memory.
@@ -83,8 +82,8 @@ class Compiler : public CompilerHooks, public Watchers {
   CaptureMemory take_memory(const Frame& frame, Site& site, const CompileSettings& settings) const;
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site, const CompileSettings& settings);
 
-  // The parts hold references to each other, which are taken before the parts are there. Variants go before the settings that
-  // they were made with.
+  // The parts hold references to each other, which are taken before the parts are there. Variants go before the
+  // settings that they were made with.
   Vm& vm_;
   mutable TensorState* tensors_ = nullptr;
   CompileOptions options_;

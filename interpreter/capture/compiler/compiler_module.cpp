@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "interpreter/capture/compiler/called_backend.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/capture/natives/native_table.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/string.h"
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/grants.h"
@@ -84,7 +84,8 @@ Value compiled_copy(Vm& vm, Args& args) {
   for (const std::string& name : settings.disabled)
     if (std::find(passes.begin(), passes.end(), name) == passes.end())
       raise(vm, vm.exceptions().ValueError, "'" + name + "' is no pass");
-  if (!args[6].is_none()) settings.recompile_limit = static_cast<uint32_t>(std::clamp<int64_t>(args[6].as_int(), 0, 1 << 30));
+  if (!args[6].is_none())
+    settings.recompile_limit = static_cast<uint32_t>(std::clamp<int64_t>(args[6].as_int(), 0, 1 << 30));
   mark->settings = compiler_of(vm)->requests().intern_settings(std::move(settings));
   return marked_copy(vm, args[0], std::move(mark));
 }
@@ -99,15 +100,18 @@ Value disabled_copy(Vm& vm, Args& args) {
 
 // (region, inputs): a tuple of outputs.
 Value run_region(Vm& vm, Args& args) {
-  RegionObject* region = is_kind(args[0], Kind::Native) && args[0].object()->type == compiler_of(vm)->runs().region_type()
-                             ? static_cast<RegionObject*>(args[0].object())
-                             : nullptr;
+  RegionObject* region =
+      is_kind(args[0], Kind::Native) && args[0].object()->type == compiler_of(vm)->runs().region_type()
+          ? static_cast<RegionObject*>(args[0].object())
+          : nullptr;
   if (!region || !is_kind(args[1], Kind::Tuple)) raise_type_error(vm, "expected a captured region and a tuple");
   const std::shared_ptr<CapturedRegion> held = region->region;
   return run_captured_region(vm, *held, cast<TupleObject>(args[1])->span());
 }
 
-Value exchange_flag(Vm& vm, bool& flag, const Value& now) { return Value::boolean(std::exchange(flag, truth(vm, now))); }
+Value exchange_flag(Vm& vm, bool& flag, const Value& now) {
+  return Value::boolean(std::exchange(flag, truth(vm, now)));
+}
 
 // Sets what holds for all functions; what it was before.
 Value demand(Vm& vm, Args& args) {
@@ -122,7 +126,8 @@ Value demand(Vm& vm, Args& args) {
   if (name != "recompile_limit") raise(vm, vm.exceptions().ValueError, "nothing is called '" + name + "'");
   const Value before = demands.recompile_limit ? Value::integer(*demands.recompile_limit) : Value::none();
   demands.recompile_limit.reset();
-  if (args[1].is_int()) demands.recompile_limit = static_cast<uint32_t>(std::clamp<int64_t>(args[1].as_int(), 0, 1 << 30));
+  if (args[1].is_int())
+    demands.recompile_limit = static_cast<uint32_t>(std::clamp<int64_t>(args[1].as_int(), 0, 1 << 30));
   return before;
 }
 
@@ -148,9 +153,7 @@ Value set_enabled(Vm& vm, Args& args) {
   return Value::boolean(before);
 }
 
-Value report_json(Vm& vm, Args&) {
-  return str_value(vm, compiler_of(vm)->finished_report().json());
-}
+Value report_json(Vm& vm, Args&) { return str_value(vm, compiler_of(vm)->finished_report().json()); }
 
 Value report_clear(Vm& vm, Args&) {
   compiler_of(vm)->finished_report().clear();
@@ -165,8 +168,7 @@ Value report_totals(Vm& vm, Args&) {
     jit::EventKind kind = static_cast<jit::EventKind>(i);
     dict_set(vm, dict.get(), jit::event_kind_name(kind), Value::integer(report.total(kind)));
   }
-  dict_set(vm, dict.get(), "compile_ms",
-           Value::real(report.total_ms(jit::EventKind::CompileTime)));
+  dict_set(vm, dict.get(), "compile_ms", Value::real(report.total_ms(jit::EventKind::CompileTime)));
   return dict.take();
 }
 
@@ -183,8 +185,7 @@ Value save_cache_artifacts(Vm& vm, Args&) {
   jit::ArtifactCounts counts;
   std::string bytes = compiler_of(vm)->options().jit.cache->save_artifacts(&counts);
   if (bytes.empty()) return Value::none();
-  return make_tuple(vm, {make_bytes(vm, std::move(bytes)).value(),
-                         Value::integer(static_cast<int64_t>(counts.kernels)),
+  return make_tuple(vm, {make_bytes(vm, std::move(bytes)).value(), Value::integer(static_cast<int64_t>(counts.kernels)),
                          Value::integer(static_cast<int64_t>(counts.plans))})
       .take();
 }
@@ -197,8 +198,7 @@ Value load_cache_artifacts(Vm& vm, Args& args) {
     raise_type_error(vm, "load_cache_artifacts() takes bytes, not '" + type_name(vm, args[0]) + "'");
   const std::string bytes = copied_bytes(vm, args[0]);
   Compiler* compiler = compiler_of(vm);
-  const auto loaded =
-      compiler->options().jit.cache->load_artifacts(bytes, compiler->report());
+  const auto loaded = compiler->options().jit.cache->load_artifacts(bytes, compiler->report());
   return make_tuple(vm, {Value::integer(static_cast<int64_t>(loaded.kernels)),
                          Value::integer(static_cast<int64_t>(loaded.plans)),
                          Value::integer(static_cast<int64_t>(loaded.skipped))})
@@ -215,7 +215,8 @@ Value symbolic_natives(Vm& vm, Args&) {
 Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
   module
-      .function("compile", "function, fullgraph, background, backend, specialise, disabled, recompile_limit", compiled_copy)
+      .function("compile", "function, fullgraph, background, backend, specialise, disabled, recompile_limit",
+                compiled_copy)
       .function("disable", "function, recursive=True, reason='torch.compiler.disable'", disabled_copy)
       .function("run_region", "region, inputs", run_region)
       .function("demand", "name, value", demand)
@@ -234,8 +235,6 @@ Local<ModuleObject> make_compiler_module(Vm& vm) {
 
 }  // namespace
 
-void register_compiler_module(Vm& vm) {
-  register_native_module(vm, "_compiler", make_compiler_module);
-}
+void register_compiler_module(Vm& vm) { register_native_module(vm, "_compiler", make_compiler_module); }
 
 }  // namespace tsc::interp

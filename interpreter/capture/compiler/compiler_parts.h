@@ -30,16 +30,17 @@ class Materializer;
 struct CaptureResult;
 
 struct CompileOptions {
-  bool enabled = true;           // --no-jit
-  bool break_everywhere = false; // TENSCRIPT_STRESS_BREAK: every statement leaves its region
-  bool strict = false;           // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
+  bool enabled = true;            // --no-jit
+  bool break_everywhere = false;  // TENSCRIPT_STRESS_BREAK: every statement leaves its region
+  bool strict = false;            // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
   // The first call of a function is interpreted; kernels are compiled beside the program.
   bool background = false;
-  // The clock says where the interpreter is faster, and how soon a function that has used up its captures gets another one.
+  // The clock says where the interpreter is faster, and how soon a function that has used up its captures gets another
+  // one.
   bool timed = true;
-  uint32_t verify_percent = 0;  // --verify: so many of 100 calls are interpreted too and compared
+  uint32_t verify_percent = 0;       // --verify: so many of 100 calls are interpreted too and compared
   jit::DiskCacheOptions disk_cache;  // no folder: nothing is kept on disk
-  jit::CompileOptions jit;       // passes, code generation
+  jit::CompileOptions jit;           // passes, code generation
 };
 
 struct CompilerParts {

@@ -88,9 +88,8 @@ void RegionRuns::run_eagerly(const Variant& variant, Frame& frame) {
 
 bool RegionRuns::goes_on_eagerly(const Frame& frame) {
   if (eager_frames_.empty()) return false;
-  const auto found = std::find_if(eager_frames_.begin(), eager_frames_.end(), [&](const EagerFrame& one) {
-    return one.frame == &frame && one.code == frame.code;
-  });
+  const auto found = std::find_if(eager_frames_.begin(), eager_frames_.end(),
+                                  [&](const EagerFrame& one) { return one.frame == &frame && one.code == frame.code; });
   if (found == eager_frames_.end()) return false;
   if (frame.pc == found->until) eager_frames_.erase(found);
   return true;
@@ -107,15 +106,16 @@ void Requests::raise_named(const char* module, const char* name, const std::stri
 bool Requests::may_make_variant(const Site& site, const Frame& frame) const {
   if (demands_.stance == Stance::EagerOnRecompile) return false;
   const std::string place = "filename: '" + std::string(frame.code->code->file()) + "', function name: '" +
-                            frame.code->code->name + "', line number: " +
-                            std::to_string(frame.code->code->line_of(frame.pc));
+                            frame.code->code->name +
+                            "', line number: " + std::to_string(frame.code->code->line_of(frame.pc));
   if (demands_.stance == Stance::FailOnRecompile)
     raise(vm_, vm_.exceptions().RuntimeError,
           "Detected recompile when torch.compile stance is 'fail_on_recompile'. " + place);
   if (demands_.error_on_recompile && site.captures)
-    raise_named("torch._dynamo.exc", "RecompileError",
-                "Recompiling function " + frame.code->code->name + " in " + place_text(frame.code, frame.pc) + ": " +
-                    (site.variants.empty() ? site.last_change : entry_checks_.difference(*site.variants.front(), frame)));
+    raise_named(
+        "torch._dynamo.exc", "RecompileError",
+        "Recompiling function " + frame.code->code->name + " in " + place_text(frame.code, frame.pc) + ": " +
+            (site.variants.empty() ? site.last_change : entry_checks_.difference(*site.variants.front(), frame)));
   return true;
 }
 
@@ -158,8 +158,9 @@ std::string title_of(const FoundBreak& found) {
     case BreakReason::unknown_call: return "Unsupported function call";
     case BreakReason::instruction: return "Missing bytecode handler";
     case BreakReason::asked:
-      return found.detail.rfind("torch._dynamo.graph_break", 0) == 0 ? "Call to `torch._dynamo.graph_break()`"
-                                                                     : "Skip calling `torch.compiler.disable()`d function";
+      return found.detail.rfind("torch._dynamo.graph_break", 0) == 0
+                 ? "Call to `torch._dynamo.graph_break()`"
+                 : "Skip calling `torch.compiler.disable()`d function";
     default: return "Unsupported operation";
   }
 }
@@ -171,8 +172,8 @@ std::string text_of_break(const FoundBreak& found) {
   if (*row.hint) text += "\n  Hint: " + std::string(row.hint);
   text += "\n\nfrom user code:\n";
   for (const TracebackEntry& place : found.places) {
-    text += "  File \"" + std::string(place.file()) + "\", line " + std::to_string(place.line()) + ", in " + place.name() +
-            "\n    " + place.source_line() + "\n";
+    text += "  File \"" + std::string(place.file()) + "\", line " + std::to_string(place.line()) + ", in " +
+            place.name() + "\n    " + place.source_line() + "\n";
     const std::string carets = caret_line(place);
     if (!carets.empty()) text += "    " + carets + "\n";
   }
@@ -190,7 +191,9 @@ bool handles_exception(const Frame& frame) {
 }
 
 // The region is left to take the demand back: error_on_graph_break.__exit__.
-bool ends_the_block(const ExitPlan& exit) { return exit.reason == BreakReason::unknown_call && exit.detail == "_compiler.demand()"; }
+bool ends_the_block(const ExitPlan& exit) {
+  return exit.reason == BreakReason::unknown_call && exit.detail == "_compiler.demand()";
+}
 
 }  // namespace
 
@@ -199,7 +202,8 @@ std::string Requests::breaks_text(const Frame& frame, const CaptureMemory& memor
   std::string text;
   for (const FoundBreak& found : breaks) text += text_of_break(found);
   const std::string count = breaks.size() == 1 ? "1 graph break" : std::to_string(breaks.size()) + " graph breaks";
-  return text + count + " in " + std::string(frame.function->name->view()) + "(), which must be one region (fullgraph=True or error_on_graph_break)";
+  return text + count + " in " + std::string(frame.function->name->view()) +
+         "(), which must be one region (fullgraph=True or error_on_graph_break)";
 }
 
 // In a test world every statement leaves its region, whatever the program asks for.

@@ -1,7 +1,6 @@
 #pragma once
-// What the program asks for: the settings of torch.compile that are in force at a place, and the errors where it does not get
-// what it wants (a limit of variants that raises, fullgraph=True with a break).
-// Defined in demands.cpp.
+// What the program asks for: the settings of torch.compile that are in force at a place, and the errors where it does
+// not get what it wants (a limit of variants that raises, fullgraph=True with a break). Defined in demands.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {

@@ -28,7 +28,8 @@ class PausingHost final : public jit::Host {
 
 class DeviceExecutable final : public jit::Executable {
  public:
-  DeviceExecutable(std::unique_ptr<jit::Executable> code, std::optional<Place> place) : code_(std::move(code)), place_(place) {}
+  DeviceExecutable(std::unique_ptr<jit::Executable> code, std::optional<Place> place)
+      : code_(std::move(code)), place_(place) {}
 
   jit::RunExit run(std::span<const jit::RunInput> inputs, jit::RunContext& context) override {
     const Place place = place_ ? *place_ : place_of(inputs);
@@ -46,7 +47,9 @@ class DeviceExecutable final : public jit::Executable {
   }
   void hold(std::span<const uint32_t> inputs) override { code_->hold(inputs); }
   void changed(uint32_t input) override { code_->changed(input); }
-  std::unique_ptr<jit::Executable> another() const override { return std::make_unique<DeviceExecutable>(code_->another(), place_); }
+  std::unique_ptr<jit::Executable> another() const override {
+    return std::make_unique<DeviceExecutable>(code_->another(), place_);
+  }
 
  private:
   // What went wrong on the device before is no fault of the region's.

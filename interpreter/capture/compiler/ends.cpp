@@ -1,5 +1,5 @@
-// What the running side does about objects whose end the program sees (interpreter/vm/ends.h): nothing that it remembers may
-// keep one alive.
+// What the running side does about objects whose end the program sees (interpreter/vm/ends.h): nothing that it
+// remembers may keep one alive.
 #include <algorithm>
 
 #include "interpreter/capture/compiler/compiler.h"

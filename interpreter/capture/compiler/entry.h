@@ -79,8 +79,7 @@ class EntryState {
 // The entry memory of one call.
 class EntryOfCall {
  public:
-  EntryOfCall(EntryState& state, const RegionPlan& plan)
-      : state_(state), memory_(state.take_memory(plan)) {}
+  EntryOfCall(EntryState& state, const RegionPlan& plan) : state_(state), memory_(state.take_memory(plan)) {}
   ~EntryOfCall() { state_.give_back(std::move(memory_)); }
   EntryOfCall(const EntryOfCall&) = delete;
   std::vector<Value>& values() { return memory_.values; }

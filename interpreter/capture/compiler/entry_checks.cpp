@@ -44,7 +44,8 @@ bool is_alike_partial(const EntrySource& source, const Value& v) {
 // As Capture takes the object apart.
 static Value part_of(const Value& whole, uint32_t index) {
   if (is_kind(whole, Kind::Cell)) return cast<CellObject>(whole)->content;
-  if (is_kind(whole, Kind::BoundMethod)) return index ? cast<BoundMethod>(whole)->self : cast<BoundMethod>(whole)->function;
+  if (is_kind(whole, Kind::BoundMethod))
+    return index ? cast<BoundMethod>(whole)->self : cast<BoundMethod>(whole)->function;
   if (const Partial* partial = as_plain_partial(whole)) {
     if (index == 0) return partial->function;
     const size_t place = index - 1, count = partial->positional.size();
@@ -63,8 +64,7 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
   switch (source.check) {
     case Check::Nothing:
     case Check::Alias: return true;
-    case Check::Same:
-      return v.is(source.expected) || are_one_text(v, source.expected);
+    case Check::Same: return v.is(source.expected) || are_one_text(v, source.expected);
     case Check::Text: return is_kind(v, Kind::Str) && v.object()->type == vm_.types().str;
     case Check::Int: return v.is_int();
     case Check::Float: return v.is_float();
@@ -75,10 +75,13 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
       return tensor_key(*tensor) == source.tensor_key;
     }
     case Check::Tuple:
-      return is_bare_tuple(v) && v.object()->type == source.expected.object() && cast<TupleObject>(v)->size == source.length;
+      return is_bare_tuple(v) && v.object()->type == source.expected.object() &&
+             cast<TupleObject>(v)->size == source.length;
     case Check::Method: return is_kind(v, Kind::BoundMethod);
     case Check::Cell: return is_kind(v, Kind::Cell);
-    case Check::Set: return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() && has_keys(source, cast<SetObject>(v)->table);
+    case Check::Set:
+      return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() &&
+             has_keys(source, cast<SetObject>(v)->table);
     case Check::Partial: return is_alike_partial(source, v);
     case Check::Iterator:
     case Check::Instance: return v.is_object() && v.object()->type == source.expected.object();
@@ -90,13 +93,14 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
     case Check::List:
       return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
              (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
-    case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, cast<DictObject>(v)->table);
+    case Check::Dict:
+      return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict &&
+             has_keys(source, cast<DictObject>(v)->table);
   }
   return false;
 }
 
-Value EntryChecks::fetch(const EntrySource& source, const Frame& frame,
-                      const std::vector<Value>& entry) const {
+Value EntryChecks::fetch(const EntrySource& source, const Frame& frame, const std::vector<Value>& entry) const {
   using Form = EntrySource::Form;
   switch (source.form) {
     case Form::Register: return frame.registers[source.index];
@@ -107,7 +111,8 @@ Value EntryChecks::fetch(const EntrySource& source, const Frame& frame,
       if (is_kind(parent, Kind::Tuple)) return cast<TupleObject>(parent)->items[source.index];
       return cast<ListObject>(parent)->items[source.index];
     }
-    case Form::Length: return Value::integer(static_cast<int64_t>(cast<ListObject>(entry[source.parent])->items.size()));
+    case Form::Length:
+      return Value::integer(static_cast<int64_t>(cast<ListObject>(entry[source.parent])->items.size()));
     case Form::Attribute: {
       const Value& holder = source.holder.is_object() ? source.holder : entry[source.parent];
       return get_own_attribute(vm_, holder.object(), source.name.get());
@@ -151,9 +156,8 @@ bool EntryChecks::fits(Variant& variant, const Frame& frame, EntryOfCall& call) 
   if (variant.running) return false;
   EntryState& state = variant.entry;
   if (state.has_changes()) [[unlikely]]
-    state.look_again(plan, [&](uint32_t source) {
-      return check_source(plan.sources[source], plan.sources[source].holder);
-    });
+    state.look_again(plan,
+                     [&](uint32_t source) { return check_source(plan.sources[source], plan.sources[source].holder); });
   if (!state.held_fit()) return false;
   std::vector<Value>& values = call.values();
   for (uint32_t i : state.open_sources()) {

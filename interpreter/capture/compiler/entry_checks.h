@@ -1,6 +1,6 @@
 #pragma once
-// Whether a variant fits a call: its values are fetched from where capture found them and compared with what it assumed. What is
-// watched is not compared. Also the reason, as text, when one does not fit (recompile_reason.cpp).
+// Whether a variant fits a call: its values are fetched from where capture found them and compared with what it
+// assumed. What is watched is not compared. Also the reason, as text, when one does not fit (recompile_reason.cpp).
 // Defined in entry_checks.cpp, compiler.cpp, recompile_reason.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 

@@ -9,8 +9,7 @@ using Form = EntrySource::Form;
 
 void EntryState::build(const RegionPlan& plan) {
   const auto pinned_tensor = [&](const EntrySource& source) {
-    return source.form == Form::Pinned && source.check == Check::Tensor &&
-           !cast<TensorObject>(source.holder)->view;
+    return source.form == Form::Pinned && source.check == Check::Tensor && !cast<TensorObject>(source.holder)->view;
   };
   constexpr size_t kKept = 4;
   idle_.reserve(kKept);  // the way back must not fail
@@ -18,8 +17,8 @@ void EntryState::build(const RegionPlan& plan) {
   for (uint32_t i = 0; i < plan.sources.size(); ++i) {
     const EntrySource& source = plan.sources[i];
     // Two ways to the same object, neither of which can lead elsewhere, need no look at all.
-    const bool settled = source.form == Form::Pinned && source.check == Check::Alias &&
-                         plan.sources[source.length].form == Form::Pinned;
+    const bool settled =
+        source.form == Form::Pinned && source.check == Check::Alias && plan.sources[source.length].form == Form::Pinned;
     held_[i].is_held = settled || pinned_tensor(source);
     if (!held_[i].is_held) {
       open_sources_.push_back(i);
@@ -73,8 +72,7 @@ void EntryState::find_memory(const RegionPlan& plan) {
   held_overlap_ |= meeting != written;
 }
 
-bool EntryState::overlaps(const RegionPlan& plan, const std::vector<Value>& values,
-                          uint64_t mark) const {
+bool EntryState::overlaps(const RegionPlan& plan, const std::vector<Value>& values, uint64_t mark) const {
   if (plan.written_sources.empty()) return false;
   for (uint32_t source : open_written_) {
     Storage* storage = storage_of(values[source]);
@@ -100,7 +98,8 @@ bool EntryState::has_twins(const RegionPlan& plan, const std::vector<Value>& val
   }
   for (uint32_t graded : open_graded_)
     for (const auto& [id, source] : plan.inputs)
-      if (source != graded && plan.sources[source].check == Check::Tensor && values[source].is(values[graded])) return true;
+      if (source != graded && plan.sources[source].check == Check::Tensor && values[source].is(values[graded]))
+        return true;
   return false;
 }
 
@@ -115,8 +114,7 @@ EntryMemory EntryState::take_memory(const RegionPlan& plan) {
   memory.inputs.resize(plan.inputs.size());
   for (uint32_t i = 0; i < plan.sources.size(); ++i)
     if (held_[i].is_held) memory.values[i] = plan.sources[i].holder;
-  for (uint32_t input : held_inputs_)
-    memory.inputs[input].tensor = &tensor_at(plan, input)->tensor;
+  for (uint32_t input : held_inputs_) memory.inputs[input].tensor = &tensor_at(plan, input)->tensor;
   return memory;
 }
 

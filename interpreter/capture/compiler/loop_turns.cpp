@@ -17,7 +17,8 @@ void LoopTurns::captured(const CodeObject* entered, const std::vector<FollowedLo
     numbers.keeps_alive = Local<CodeObject>(const_cast<CodeObject*>(loop.place.code));
     if (!numbers.seen.insert(loop.turns).second) continue;
     numbers.turns += loop.turns;
-    const bool many = numbers.seen.size() > kMostNumbers || (numbers.seen.size() > kFewNumbers && numbers.turns > kManyTurns);
+    const bool many =
+        numbers.seen.size() > kMostNumbers || (numbers.seen.size() > kFewNumbers && numbers.turns > kManyTurns);
     if (many && std::find(varied_.begin(), varied_.end(), loop.place) == varied_.end()) varied_.push_back(loop.place);
   }
 }

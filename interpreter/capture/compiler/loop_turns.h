@@ -1,9 +1,9 @@
 #pragma once
-// Loops whose number of turns differs from call to call, as over the steps of a sequence. A region holds all turns that capture
-// has followed, so each number needs a variant. That is the fastest code for a few numbers; for many, the captures take more
-// time than they save, and the variants do not stay. Such a loop is varied: from then on a region ends behind each turn, one variant
-// serves all turns, and the interpreter goes from turn to turn.
-// Knows functions and loops by their code, which it keeps alive. Must not know how a loop is followed (program/loops.h).
+// Loops whose number of turns differs from call to call, as over the steps of a sequence. A region holds all turns that
+// capture has followed, so each number needs a variant. That is the fastest code for a few numbers; for many, the
+// captures take more time than they save, and the variants do not stay. Such a loop is varied: from then on a region
+// ends behind each turn, one variant serves all turns, and the interpreter goes from turn to turn. Knows functions and
+// loops by their code, which it keeps alive. Must not know how a loop is followed (program/loops.h).
 #include <map>
 #include <set>
 #include <utility>

@@ -37,8 +37,7 @@ Value run_value_to_script(Vm& vm, const jit::RunValue& v) {
   return v.object ? Value(static_cast<Object*>(v.object)) : Value::none();
 }
 
-Value Materializer::build(const Recipe& recipe, const Materials& materials,
-                          std::span<const jit::RunValue> live) {
+Value Materializer::build(const Recipe& recipe, const Materials& materials, std::span<const jit::RunValue> live) {
   switch (recipe.form) {
     case Recipe::Form::Undefined: return Value();
     case Recipe::Form::Constant: return recipe.constant;
@@ -54,8 +53,7 @@ void Materializer::set_history(Ref<jit::TapeNode> node, const std::vector<uint32
   for (uint32_t i = 0; i < numbers.size(); ++i) outputs_[numbers[i]] = i;
 }
 
-Value Materializer::build_object(uint32_t index, const Materials& materials,
-                                 std::span<const jit::RunValue> live) {
+Value Materializer::build_object(uint32_t index, const Materials& materials, std::span<const jit::RunValue> live) {
   const ObjectRecipe& recipe = materials.objects[index];
   if (const Value* found = objects_.find(recipe.number)) return *found;
   switch (recipe.kind) {
@@ -102,8 +100,7 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   if (recipe.is_view) {
     Value parent = build(recipe.parts[0], materials, live);
     SmallVector<Scalar, 6> scalars;
-    for (size_t i = 1; i < recipe.parts.size(); ++i)
-      scalars.push_back(live[recipe.parts[i].index].scalar);
+    for (size_t i = 1; i < recipe.parts.size(); ++i) scalars.push_back(live[recipe.parts[i].index].scalar);
     // Its history is a result of the region's node: its gradient takes the region's way to the parent.
     TensorObject* operands[] = {cast<TensorObject>(parent)};
     Local<TensorObject> made = [&] {
@@ -138,8 +135,7 @@ Value Materializer::finish_tensor(Local<TensorObject> made, const ObjectRecipe& 
   made->requires_grad = recipe.requires_grad;
   made->is_data = recipe.is_data;
   made->extra = recipe.is_inference ? autograd_state(vm_).inference : nullptr;
-  if (auto output = outputs_.find(recipe.number); output != outputs_.end())
-    made->history = {node_, output->second};
+  if (auto output = outputs_.find(recipe.number); output != outputs_.end()) made->history = {node_, output->second};
   return made.take();
 }
 
@@ -164,7 +160,8 @@ Value Materializer::build_container(const ObjectRecipe& recipe, const Materials&
       objects_.add(recipe.number, dict.value());
       const size_t items = recipe.parts.size() - recipe.names.size();
       for (size_t i = 0; i < items; i += 2) dict_set(vm_, dict.get(), part(i), part(i + 1));
-      for (size_t i = 0; i < recipe.names.size(); ++i) set_own_attribute(vm_, dict.get(), recipe.names[i].get(), part(items + i));
+      for (size_t i = 0; i < recipe.names.size(); ++i)
+        set_own_attribute(vm_, dict.get(), recipe.names[i].get(), part(items + i));
       return dict.take();
     }
     case VirtualKind::Cell: {
@@ -191,11 +188,11 @@ Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& mat
       Local<TupleObject> tuple = interp::make_tuple(vm_, parts);
       if (!recipe.type) return tuple.take();
       if (recipe.type->type_flags & kScriptClass)  // not by the class, whose __new__ the region has run
-        return call(vm_, *lookup_in_type(vm_.types().tuple, intern(vm_, "__new__").get()), {recipe.type.value(), tuple.value()});
+        return call(vm_, *lookup_in_type(vm_.types().tuple, intern(vm_, "__new__").get()),
+                    {recipe.type.value(), tuple.value()});
       return retype_tuple(vm_, tuple, recipe.type.get());
     }
-    case VirtualKind::Range:
-      return make_range(vm_, parts[0].as_int(), parts[1].as_int(), parts[2].as_int()).take();
+    case VirtualKind::Range: return make_range(vm_, parts[0].as_int(), parts[1].as_int(), parts[2].as_int()).take();
     case VirtualKind::DictView: {
       const char* method = kDictViewMethods[static_cast<size_t>(recipe.position)];
       return call(vm_, *lookup_in_type(vm_.types().dict, intern(vm_, method).get()), {parts[0]});
@@ -203,8 +200,7 @@ Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& mat
     case VirtualKind::Slice: return make_slice(vm_, parts[0], parts[1], parts[2]).take();
     case VirtualKind::BoundMethod: return make_bound_method(vm_, parts[0], parts[1]);
     case VirtualKind::Partial: return build_partial(recipe, parts);
-    case VirtualKind::Super:
-      return call(vm_, Value(vm_.types().super), {recipe.type.value(), parts[0]});
+    case VirtualKind::Super: return call(vm_, Value(vm_.types().super), {recipe.type.value(), parts[0]});
     case VirtualKind::Function: return build_function(recipe, parts);
     case VirtualKind::Iterator: return build_iterator(recipe, parts);
     case VirtualKind::Text: return build_text(recipe, parts);

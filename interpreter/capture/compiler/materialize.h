@@ -41,8 +41,8 @@ class Materializer {
       : vm_(vm), entry_(entry), first_number_(jit::next_sequence(object_count + 1)) {}
 
   Value build(const Recipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
-  // In front of anything that is built: memory of tensors that the region has made and written has a version, which gradients that
-  // save it remember.
+  // In front of anything that is built: memory of tensors that the region has made and written has a version, which
+  // gradients that save it remember.
   void count_writes(const Materials& materials, std::span<const jit::RunValue> live);
   // Tensors built from now on get their history from `node`, output i for object numbers[i].
   void set_history(Ref<jit::TapeNode> node, const std::vector<uint32_t>& numbers);
@@ -55,18 +55,15 @@ class Materializer {
 
  private:
   Value build_object(uint32_t index, const Materials& materials, std::span<const jit::RunValue> live);
-  Value build_tensor(const ObjectRecipe& recipe, const Materials& materials,
-                     std::span<const jit::RunValue> live);
+  Value build_tensor(const ObjectRecipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
   Value finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe);
-  Value build_plain(const ObjectRecipe& recipe, const Materials& materials,
-                    std::span<const jit::RunValue> live);
+  Value build_plain(const ObjectRecipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
   Value build_function(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   Value build_partial(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   Value build_iterator(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   Value build_text(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   // Containers that may contain themselves: made first, filled after.
-  Value build_container(const ObjectRecipe& recipe, const Materials& materials,
-                        std::span<const jit::RunValue> live);
+  Value build_container(const ObjectRecipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
 
   // Whether an input or an object built before lies in the same memory.
   bool is_shared(const Tensor& elements);

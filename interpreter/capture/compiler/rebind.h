@@ -26,7 +26,8 @@ struct EntryLook {
 
 class Rebinding {
  public:
-  Rebinding(Vm& vm, const RegionPlan& plan, EntryLook look) : vm_(vm), plan_(plan), look_(std::move(look)), objects_(vm) {}
+  Rebinding(Vm& vm, const RegionPlan& plan, EntryLook look)
+      : vm_(vm), plan_(plan), look_(std::move(look)), objects_(vm) {}
   // The plan for what the call brings; nothing when no object has another one in its place, or when capture
   // might find something else there.
   std::optional<RegionPlan> apply();
@@ -42,7 +43,7 @@ class Rebinding {
   const RegionPlan& plan_;
   EntryLook look_;
   Counterparts objects_;
-  bool others_stay_ = false;                      // an object without counterpart is its own
+  bool others_stay_ = false;  // an object without counterpart is its own
 };
 
 // The objects that a plan holds, each as often as it does.

@@ -15,9 +15,7 @@ constexpr size_t kLongestText = 40;
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
-std::string autocast_text(std::optional<DType> dtype) {
-  return dtype ? std::string(dtype_name(*dtype)) : "off";
-}
+std::string autocast_text(std::optional<DType> dtype) { return dtype ? std::string(dtype_name(*dtype)) : "off"; }
 
 std::string register_name(const Frame& frame, uint32_t index) {
   const std::vector<std::string>& names = frame.code->code->register_names;
@@ -38,11 +36,11 @@ std::string owner_text(const Frame& frame, const Object* owner, const std::strin
   return quoted(type) + (path.empty() ? "" : " (" + path + ")");
 }
 
-std::string source_name(const std::vector<EntrySource>& sources, const EntrySource& source,
-                        const Frame& frame) {
+std::string source_name(const std::vector<EntrySource>& sources, const EntrySource& source, const Frame& frame) {
   switch (source.form) {
     case Form::Register: return register_name(frame, source.index);
-    case Form::Closure: return "the variable " + quoted(frame.code->code->free_names[source.index]) + " of the enclosing function";
+    case Form::Closure:
+      return "the variable " + quoted(frame.code->code->free_names[source.index]) + " of the enclosing function";
     case Form::Item: {
       const bool named = is_kind(source.key, Kind::Str);
       return source_name(sources, sources[source.parent], frame) + "[" +
@@ -52,7 +50,8 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
     case Form::Attribute:
       if (!source.holder.is_object())
         return source_name(sources, sources[source.parent], frame) + "." + std::string(source.name->view());
-      return quoted(source.name->view()) + " of " + owner_text(frame, source.holder.object(), source.holder.object()->type->name);
+      return quoted(source.name->view()) + " of " +
+             owner_text(frame, source.holder.object(), source.holder.object()->type->name);
     case Form::Namespace: return quoted(source.name->view());
     case Form::Content: return closure_name(frame, source.holder);
     case Form::Element: return "item " + std::to_string(source.index) + " of a list";
@@ -158,7 +157,8 @@ std::string EntryChecks::difference(const Variant& old, const Frame& frame) cons
     add("autocast of devices: " + autocast_text(then.device_autocast) + " -> " + autocast_text(now.device_autocast));
   if (then.place != now.place) add("device of new tensors: " + then.place.name() + " -> " + now.place.name());
   if (!old.plan.is_for(then))
-    add("current device: " + std::to_string(*old.plan.device_number) + " -> " + std::to_string(current_device().current_backend));
+    add("current device: " + std::to_string(*old.plan.device_number) + " -> " +
+        std::to_string(current_device().current_backend));
   if (old.plan.function.get() && old.plan.function.get() != frame.function)
     add("another function object made by the same def");
   const std::vector<EntrySource>& sources = old.plan.sources;
@@ -170,8 +170,7 @@ std::string EntryChecks::difference(const Variant& old, const Frame& frame) cons
     entry.push_back(absent[i] ? Value() : fetch(source, frame, entry));
     if (absent[i]) continue;
     if (source.check == Check::Alias && !entry.back().is(entry[source.length]))
-      add(source_name(sources, source, frame) + " is no longer " +
-          source_name(sources, sources[source.length], frame));
+      add(source_name(sources, source, frame) + " is no longer " + source_name(sources, sources[source.length], frame));
     if (check_source(source, entry.back())) continue;
     absent[i] = true;
     add(source_change(vm_, source, entry.back(), source_name(sources, source, frame)));

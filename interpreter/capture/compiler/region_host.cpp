@@ -15,7 +15,9 @@ jit::RunValue to_run_value(const Value& v, jit::ValueKind kind, std::vector<Valu
   jit::RunValue out;
   out.kind = kind;
   switch (kind) {
-    case jit::ValueKind::Float: out.scalar = Scalar::of_float(v.is_float() ? v.as_float() : static_cast<double>(v.as_int())); break;
+    case jit::ValueKind::Float:
+      out.scalar = Scalar::of_float(v.is_float() ? v.as_float() : static_cast<double>(v.as_int()));
+      break;
     case jit::ValueKind::Int: out.scalar = Scalar::of_int(v.as_int()); break;
     case jit::ValueKind::Bool: out.scalar = Scalar::of_bool(v.as_bool()); break;
     default:
@@ -25,7 +27,6 @@ jit::RunValue to_run_value(const Value& v, jit::ValueKind kind, std::vector<Valu
   }
   return out;
 }
-
 
 Value call_action(Vm& vm, const HostAction& action, const std::vector<Value>& values) {
   Args args;
@@ -64,16 +65,14 @@ Value perform(Vm& vm, const HostAction& action, const std::vector<Value>& values
   return result;
 }
 
-void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
-                      std::span<jit::RunValue> results) {
+void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments, std::span<jit::RunValue> results) {
   const HostAction& action = variant_.plan.actions[id];
   origin_ = action.origin;
   ++performed_;
   std::vector<Value> values;
   values.reserve(action.values.size());
   materializer_.count_writes(action.materials, arguments);
-  for (const Recipe& recipe : action.values)
-    values.push_back(materializer_.build(recipe, action.materials, arguments));
+  for (const Recipe& recipe : action.values) values.push_back(materializer_.build(recipe, action.materials, arguments));
   const Value result = perform(vm_, action, values);
   if (action.has_result) results[0] = to_run_value(result, action.result, held_);
   origin_ = 0;

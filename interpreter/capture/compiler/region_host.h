@@ -11,8 +11,7 @@ class RegionHost : public jit::Host {
  public:
   RegionHost(Vm& vm, const Variant& variant, Materializer& materializer)
       : vm_(vm), variant_(variant), materializer_(materializer) {}
-  void host(uint32_t id, std::span<const jit::RunValue> arguments,
-            std::span<jit::RunValue> results) override;
+  void host(uint32_t id, std::span<const jit::RunValue> arguments, std::span<jit::RunValue> results) override;
   void poll() override;
   // Of the host instruction that is running or has raised; 0: none.
   uint32_t origin() const { return origin_; }

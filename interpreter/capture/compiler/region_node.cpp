@@ -49,14 +49,8 @@ Place place_of(std::span<const jit::TapeTensor> gradients) {
 class RegionNode : public jit::TapeNode {
  public:
   RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit, const CompileSettings& settings, bool background)
-      : compiler_(compiler),
-        vm_(vm),
-        settings_(settings),
-        background_(background),
-        split_(exit.backward),
-        history_(exit.history),
-        saved_tensors_(count_tensors(exit)),
-        freed_(exit.freed),
+      : compiler_(compiler), vm_(vm), settings_(settings), background_(background), split_(exit.backward),
+        history_(exit.history), saved_tensors_(count_tensors(exit)), freed_(exit.freed),
         all_freed_(exit.history_freed) {}
 
   // The op that made the output, as on the eager tape.
@@ -64,9 +58,7 @@ class RegionNode : public jit::TapeNode {
     if (output >= history_->names.size()) return "SavedBackward";
     return history_->names[output];
   }
-  uint32_t outputs() const override {
-    return static_cast<uint32_t>(history_->outputs.size() + saved_tensors());
-  }
+  uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size() + saved_tensors()); }
   // Of the ops that the last backward went through; those of others are still good.
   void release_saved() override { release_walked(); }
   void release_walked() override {
@@ -144,14 +136,17 @@ class RegionNode : public jit::TapeNode {
     }
   }
 
-  // Behind the gradients: what has arrived where loops go on from it. A sum that begins with a negative zero is what it is without.
+  // Behind the gradients: what has arrived where loops go on from it. A sum that begins with a negative zero is what it
+  // is without.
   void take_arrived(const jit::SplitBackward& split, std::vector<jit::TapeTensor>& gradients, Pass& pass) const {
     std::erase_if(gradients, [](const jit::TapeTensor& gradient) { return !gradient.tensor.defined(); });
     for (size_t wrt : split.taking) {
       const auto part = std::find(split_->parts.begin(), split_->parts.end(), wrt);
       const bool has_edge = part != split_->parts.end();
-      jit::TapeTensor arrived = has_edge ? pass.take(edges[static_cast<size_t>(part - split_->parts.begin())]) : jit::TapeTensor();
-      if (!arrived.tensor.defined()) arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
+      jit::TapeTensor arrived =
+          has_edge ? pass.take(edges[static_cast<size_t>(part - split_->parts.begin())]) : jit::TapeTensor();
+      if (!arrived.tensor.defined())
+        arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
       gradients.push_back(std::move(arrived));
     }
   }
@@ -208,23 +203,23 @@ class RegionNode : public jit::TapeNode {
     if (history_->made.size() >= kMostMade && !history_->made.count(request)) history_->made.clear();
     std::shared_ptr<jit::SplitBackward>& made = history_->made[request];
     if (!made) try {
-      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
-      std::vector<ValueId> outputs = history_->outputs, wrt = history_->wrt;
-      outputs.insert(outputs.end(), split_->saved.begin(),
-                     split_->saved.begin() + static_cast<std::ptrdiff_t>(saved_tensors()));
-      jit::InspectedValues inspected;
-      for (const auto& [output, is_wanted] : request.inspected) {
-        inspected.all.insert(output_value(output));
-        if (is_wanted) inspected.wanted.insert(output_value(output));
+        const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
+        std::vector<ValueId> outputs = history_->outputs, wrt = history_->wrt;
+        outputs.insert(outputs.end(), split_->saved.begin(),
+                       split_->saved.begin() + static_cast<std::ptrdiff_t>(saved_tensors()));
+        jit::InspectedValues inspected;
+        for (const auto& [output, is_wanted] : request.inspected) {
+          inspected.all.insert(output_value(output));
+          if (is_wanted) inspected.wanted.insert(output_value(output));
+        }
+        for (size_t left_out : request.left_out) wrt[left_out] = kNoValue;
+        made = std::make_shared<jit::SplitBackward>(jit::split_backward(history_->forward, outputs, wrt, stops,
+                                                                        request.present, &split_->saved, &reachable,
+                                                                        request.add_up, inspected));
+      } catch (const InternalFault&) {
+        if (any_saved || all) throw;
+        return nullptr;
       }
-      for (size_t left_out : request.left_out) wrt[left_out] = kNoValue;
-      made = std::make_shared<jit::SplitBackward>(
-          jit::split_backward(history_->forward, outputs, wrt, stops, request.present, &split_->saved, &reachable,
-                              request.add_up, inspected));
-    } catch (const InternalFault&) {
-      if (any_saved || all) throw;
-      return nullptr;
-    }
     return made;
   }
 
@@ -252,15 +247,14 @@ class RegionNode : public jit::TapeNode {
     return found;
   }
 
-  // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way, which `asked` for
-  // it; else what the compiler fails at.
+  // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way,
+  // which `asked` for it; else what the compiler fails at.
   std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
                                                   std::span<const jit::TapeTensor> gradients, Pass& pass, bool asked) {
     if (asked && settings_.backend != Backend::Capture)
       compiler_.reports().report_taped_backward(history_->forward.name, pass.create_graph());
     std::vector<jit::TapedInput> inputs;
-    for (size_t i = 0; i < saved.size(); ++i)
-      inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
+    for (size_t i = 0; i < saved.size(); ++i) inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
     for (size_t i = 0; pass.create_graph() && i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
     for (const jit::TapeTensor& gradient : gradients)
       if (gradient.tensor.defined()) inputs.push_back({gradient, {}});
@@ -315,8 +309,8 @@ class RegionNode : public jit::TapeNode {
     return create_at(place, Op::full, scalars, attributes);
   }
 
-  // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start) to
-  // that with this number (none: the end).
+  // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start)
+  // to that with this number (none: the end).
   void check_saved(const jit::SplitBackward& split, size_t part) const {
     const std::vector<jit::GradientSeed>& seen = split.inspected;
     const auto value_of = [&](size_t number) { return seen[number].value; };
@@ -324,8 +318,8 @@ class RegionNode : public jit::TapeNode {
     for (ValueId made : split.saving)
       if (freed_.count(made) && (first || made <= value_of(part - 1)) && (last || made > value_of(part)))
         jit::throw_history_freed();
-    const auto [begin, end] = between(split, first ? kNoValue : seen[part - 1].gradient,
-                                      last ? kNoValue : seen[part].gradient);
+    const auto [begin, end] =
+        between(split, first ? kNoValue : seen[part - 1].gradient, last ? kNoValue : seen[part].gradient);
     std::unordered_set<jit::ValueId> used;
     for (size_t i = begin; i < end; ++i) {
       jit::for_each_use(split.backward.body.instructions[i], [&](ValueId value) { used.insert(value); });
@@ -363,7 +357,7 @@ class RegionNode : public jit::TapeNode {
   std::vector<Ref<Storage>> memory_;  // of the saved tensors, with its versions when they were saved
   std::vector<uint32_t> versions_;
   std::vector<ValueId> walked_;  // by the last backward: first results of ops whose rules read saved values
-  jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
+  jit::ValueSet freed_;          // see ExitPlan::freed, and by backward() later
   const bool all_freed_;
 };
 
@@ -372,7 +366,8 @@ class RegionNode : public jit::TapeNode {
 namespace {
 
 // The memory of the inputs that the region has written.
-std::vector<const Storage*> written_memory(TensorState& state, const RegionPlan& plan, const std::vector<Value>& entry) {
+std::vector<const Storage*> written_memory(TensorState& state, const RegionPlan& plan,
+                                           const std::vector<Value>& entry) {
   std::vector<const Storage*> written;
   for (uint32_t source : plan.written_sources)
     if (TensorObject* tensor = as_tensor(state, entry[source])) written.push_back(tensor->tensor.storage().get());
@@ -382,33 +377,32 @@ std::vector<const Storage*> written_memory(TensorState& state, const RegionPlan&
 }  // namespace
 
 jit::Executable* RegionRuns::backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
-                                               const CompileSettings& settings, bool background) {
+                                                 const CompileSettings& settings, bool background) {
   CompiledBackward& compiled = backwards_[split.get()];
   if (!compiled.of.expired()) return compiled.code.get();
   compiled = {split, nullptr};
   try {
-    compiled.code = with_devices(jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_), {});
+    compiled.code =
+        with_devices(jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_), {});
   } catch (const InternalFault& fault) {
     reports_.report_fallback(split->backward, fault.what());
   }
   return compiled.code.get();
 }
 
-void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit,
-                               Materializer& materializer, std::span<const jit::RunValue> live,
-                               const std::vector<Value>& entry) {
+void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
+                                 std::span<const jit::RunValue> live, const std::vector<Value>& entry) {
   auto node = make_ref<RegionNode>(compiler_, vm_, exit, *variant.settings, variant.background);
   TensorState& state = tensor_state(vm_);
   // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
   // those of the single operations. Those of leaves made in the region follow when the leaves are built.
   std::vector<jit::TapeTensor> wrt;
-  for (uint32_t source : exit.wrt_sources)
-    wrt.push_back(tape_tensor(vm_, as_tensor(state, entry[source])));
+  for (uint32_t source : exit.wrt_sources) wrt.push_back(tape_tensor(vm_, as_tensor(state, entry[source])));
   wrt.resize(wrt.size() + exit.wrt_objects.size());
-  for (size_t place : exit.backward->parts)
-    node->edges.push_back({wrt[place].history, wrt[place].leaf});
+  for (size_t place : exit.backward->parts) node->edges.push_back({wrt[place].history, wrt[place].leaf});
   for (const jit::TapeTensor& tensor : wrt)
-    node->wrt_types.push_back(tensor.tensor.defined() ? std::pair(tensor.tensor.sizes(), tensor.tensor.dtype()) : std::pair(Sizes(), DType::F32));
+    node->wrt_types.push_back(tensor.tensor.defined() ? std::pair(tensor.tensor.sizes(), tensor.tensor.dtype())
+                                                      : std::pair(Sizes(), DType::F32));
   const std::vector<const Storage*> written = written_memory(state, variant.plan, entry);
   for (size_t i = 0; i < exit.saved_live.size(); ++i) {
     node->saved.push_back(live[exit.saved_live[i]]);
@@ -434,7 +428,8 @@ void RegionRuns::connect_leaves(const ExitPlan& exit, Materializer& materializer
     const Value leaf = materializer.built(exit.wrt_objects[i]);
     if (leaf.is_undefined()) continue;  // nobody can ask for its gradient
     const jit::TapeTensor target = tape_tensor(vm_, cast<TensorObject>(leaf));
-    static_cast<RegionNode&>(*materializer.history()).wrt_types[exit.wrt_sources.size() + i] = {target.tensor.sizes(), target.tensor.dtype()};
+    static_cast<RegionNode&>(*materializer.history()).wrt_types[exit.wrt_sources.size() + i] = {target.tensor.sizes(),
+                                                                                                target.tensor.dtype()};
     for (size_t edge = 0; edge < exit.backward->parts.size(); ++edge)
       if (exit.backward->parts[edge] == exit.wrt_sources.size() + i)
         materializer.history()->edges[edge].leaf = target.leaf;

@@ -1,8 +1,8 @@
 #pragma once
-// One run of a variant: the region over the values that the entry check has fetched, then its exit, which builds frames and results from
-// recipes. An error of the region becomes an exception of the script at its place. Results with a gradient history get a node on
-// the tape (region_node.cpp), whose backward is compiled here too.
-// Defined in compiler.cpp, region_node.cpp, demands.cpp, called_backend.cpp.
+// One run of a variant: the region over the values that the entry check has fetched, then its exit, which builds frames
+// and results from recipes. An error of the region becomes an exception of the script at its place. Results with a
+// gradient history get a node on the tape (region_node.cpp), whose backward is compiled here too. Defined in
+// compiler.cpp, region_node.cpp, demands.cpp, called_backend.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {
@@ -39,8 +39,8 @@ class RegionRuns : private CompilerPart {
   void run_eagerly(const Variant& variant, Frame& frame);
   bool goes_on_eagerly(const Frame& frame);
   // False: an entry condition failed and nothing happened.
-  bool run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
-           EnterResult* outcome, Value& result);
+  bool run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call, EnterResult* outcome,
+           Value& result);
   std::unique_ptr<jit::Executable> make_executable(const Variant& variant, const Frame& frame, jit::Region region);
 
  private:

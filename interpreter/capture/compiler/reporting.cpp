@@ -118,7 +118,8 @@ void CompilerReports::report_recompile(const Variant& variant, Site& site, const
   event.id = "recompile";
   event.place = region_place(variant.plan, frame);
   event.reason = "variant " + std::to_string(site.captures) + ": ";
-  if (!site.last_change.empty()) event.reason += std::exchange(site.last_change, {}) + path_to(frame, site.last_changed) + " changed";
+  if (!site.last_change.empty())
+    event.reason += std::exchange(site.last_change, {}) + path_to(frame, site.last_changed) + " changed";
   else if (!site.variants.empty()) event.reason += entry_checks_.difference(*site.variants.front(), frame);
   else event.reason += "the one before is gone";
   report_.add(std::move(event));
@@ -174,8 +175,8 @@ void CompilerReports::report_fault(const std::string& region, const std::string&
     raise(vm_, vm_.exceptions().RuntimeError, "internal compiler error at " + event.place + ": " + reason);
   if (fallback_printed_) return;
   fallback_printed_ = true;
-  vm_.write(Stream::Error, "warning: the compiler failed at " + event.place +
-                               "; the interpreter goes on (" + reason + ")\n");
+  vm_.write(Stream::Error,
+            "warning: the compiler failed at " + event.place + "; the interpreter goes on (" + reason + ")\n");
 }
 
 // What costs time without changing a result is said once: a compiler that cannot be opened, a kernel that could
@@ -189,8 +190,8 @@ void CompilerReports::warn(const jit::Event& event) {
   if (event.kind == jit::EventKind::Fallback && event.id == jit::kNoCompiler && jit::is_built_with_llvm())
     say(fallback_printed_, "nothing is compiled; the interpreter goes on (" + event.reason + ")");
   if (event.kind == jit::EventKind::Fallback && event.id == jit::kKernelFallback)
-    say(fallback_printed_, "the compiler failed at the " + event.subject + "; the reference kernels go on (" +
-                               event.reason + ")");
+    say(fallback_printed_,
+        "the compiler failed at the " + event.subject + "; the reference kernels go on (" + event.reason + ")");
   if (event.kind == jit::EventKind::CacheProblem && event.id == "disk") say(disk_warning_printed_, event.reason);
 }
 

@@ -1,7 +1,7 @@
 // Calls of compiled functions that are run the other way too, by the interpreter: some to find out whether a region is
-// worth entering (a function where it is not is interpreted from then on): those are made once, in turns the one way and the
-// other. With --verify a share of all is run twice, and the results must have the same bits: only calls without effects, whose
-// whole function is one region, so that nobody can tell.
+// worth entering (a function where it is not is interpreted from then on): those are made once, in turns the one way
+// and the other. With --verify a share of all is run twice, and the results must have the same bits: only calls without
+// effects, whose whole function is one region, so that nobody can tell.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -11,26 +11,28 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/placement.h"
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/stops.h"
 #include "jit/runner/kernel_cache.h"
 #include "runtime/kernels/run_op.h"
-#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 namespace {
 
-constexpr uint32_t kRunsBefore = 24;  // in a row, without another capture
-constexpr uint32_t kFewRunsBefore = 4;   // where these take kWarm together
+constexpr uint32_t kRunsBefore = 24;    // in a row, without another capture
+constexpr uint32_t kFewRunsBefore = 4;  // where these take kWarm together
 constexpr std::chrono::milliseconds kWarm{20};
-constexpr uint32_t kTimedRuns = 16;   // half of them interpreted, beginning with a compiled one; a power of two
-// Interpreted calls, until it is tried again: what comes in may be larger by then. Twice as many each time that it is not.
+constexpr uint32_t kTimedRuns = 16;  // half of them interpreted, beginning with a compiled one; a power of two
+// Interpreted calls, until it is tried again: what comes in may be larger by then. Twice as many each time that it is
+// not.
 constexpr uint32_t kFirstRest = 1000, kLongestRest = 256000;
-// Microseconds. Of longer calls a few each way are enough to tell; one beyond the second number would be long to wait for.
+// Microseconds. Of longer calls a few each way are enough to tell; one beyond the second number would be long to wait
+// for.
 constexpr double kShort = 1000, kLong = 250000;
-// Of the time of a compiled call, what the interpreter must be below: of the shortest ones where the medians do not say the
-// contrary (calls differ in what they compute), or of the medians, which see what some calls alone pay for.
+// Of the time of a compiled call, what the interpreter must be below: of the shortest ones where the medians do not say
+// the contrary (calls differ in what they compute), or of the medians, which see what some calls alone pay for.
 constexpr double kSlower = 0.95, kSlowerInMedian = 0.8;
-constexpr double kMuchSlower = 2;     // of longer calls: an interpreter that needs so much more is slower
-constexpr size_t kFewTimed = 3;       // of longer calls so many each way, where that does not say it
+constexpr double kMuchSlower = 2;  // of longer calls: an interpreter that needs so much more is slower
+constexpr size_t kFewTimed = 3;    // of longer calls so many each way, where that does not say it
 
 using Clock = std::chrono::steady_clock;
 
@@ -43,7 +45,8 @@ bool has_no_effect(const RegionPlan& plan) {
 }
 
 bool has_history(const RegionPlan& plan) {
-  return std::any_of(plan.exits.begin(), plan.exits.end(), [](const ExitPlan& exit) { return exit.backward != nullptr; });
+  return std::any_of(plan.exits.begin(), plan.exits.end(),
+                     [](const ExitPlan& exit) { return exit.backward != nullptr; });
 }
 
 bool same_elements(const Tensor& a, const Tensor& b) {
@@ -113,7 +116,8 @@ class Comparison {
       const std::string name(cast<StrObject>(key)->view());
       const Value other = dict_get(vm_, b, name);
       if (other.is_undefined()) return "['" + name + "']";
-      if (const auto inside = difference(a->table.entry(i).value, other, depth + 1)) return "['" + name + "']" + *inside;
+      if (const auto inside = difference(a->table.entry(i).value, other, depth + 1))
+        return "['" + name + "']" + *inside;
     }
     return std::nullopt;
   }
@@ -185,14 +189,16 @@ bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
     trial = trial.begun_anew(0, captures);
     return false;
   }
-  if (trial.runs >= kFewRunsBefore && trial.runs < kRunsBefore && Clock::now() - trial.began > kWarm) trial.runs = kRunsBefore;
+  if (trial.runs >= kFewRunsBefore && trial.runs < kRunsBefore && Clock::now() - trial.began > kWarm)
+    trial.runs = kRunsBefore;
   if (trial.settled || trial.runs < kRunsBefore || site.last >= site.variants.size()) return false;
   if (vm_.sees_ends()) return false;  // the frame below holds the arguments to the end of the call
   Variant& variant = *site.variants[site.last];
   const CompiledMark& mark = *mark_of(frame.function);
-  const bool asks = mark.settings->backend == Backend::Native && !mark.fullgraph && demands_.stance == Stance::Default &&
-         options_.timed && !options_.verify_percent && !options_.break_everywhere && !compiler_.tensors().profile &&
-         variant.valid && options_.jit.cache->is_idle();
+  const bool asks = mark.settings->backend == Backend::Native && !mark.fullgraph &&
+                    demands_.stance == Stance::Default && options_.timed && !options_.verify_percent &&
+                    !options_.break_everywhere && !compiler_.tensors().profile && variant.valid &&
+                    options_.jit.cache->is_idle();
   if (!asks) return false;
   if (trial.runs == kRunsBefore && leaves_history(frame.code)) {
     trial.settled = true;
@@ -231,7 +237,8 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   if (!now || now->runs < kRunsBefore) return result;  // forgotten, or captured anew
   (compiled ? now->compiled : now->interpreted).push_back(took);
   const bool both = !now->compiled.empty() && !now->interpreted.empty();
-  now->settled = (took > kShort && both && tells(*now)) || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
+  now->settled =
+      (took > kShort && both && tells(*now)) || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
   if (!now->settled || !both) return result;
   now->slower = interpreter_is_faster(*now);
   if (!now->slower) return result;
@@ -242,7 +249,8 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
 
 void SecondOpinions::report_slower(const Trial& trial, const Frame& frame) {
   char figures[96];
-  std::snprintf(figures, sizeof figures, " (%.2f us compiled, %.2f us interpreted)", median(trial.compiled), median(trial.interpreted));
+  std::snprintf(figures, sizeof figures, " (%.2f us compiled, %.2f us interpreted)", median(trial.compiled),
+                median(trial.interpreted));
   jit::Event event;
   event.kind = jit::EventKind::Exit;
   event.region = frame.function->name ? std::string(frame.function->name->view()) : frame.code->code->name;
@@ -263,8 +271,8 @@ bool SecondOpinions::wants_check() {
   return true;
 }
 
-// The result of the interpreter, which raises its exceptions; nothing where no variant without effects fits: then nothing
-// has happened.
+// The result of the interpreter, which raises its exceptions; nothing where no variant without effects fits: then
+// nothing has happened.
 std::optional<Value> SecondOpinions::run_checked(const SiteKey& key, Frame& frame) {
   struct Checking {
     bool& flag;
@@ -288,7 +296,8 @@ std::optional<Value> SecondOpinions::run_checked(const SiteKey& key, Frame& fram
   const Value interpreted = run_aside(frame, false);
   std::optional<std::string> difference;
   if (!compiled) difference = "it raises " + raised_text;
-  else if (const auto place = Comparison(vm_).difference(interpreted, *compiled)) difference = "the result" + *place + " has other bits";
+  else if (const auto place = Comparison(vm_).difference(interpreted, *compiled))
+    difference = "the result" + *place + " has other bits";
   else if (random.seed != after.seed || random.offset != after.offset) difference = "it draws other random numbers";
   const auto site = sites_.find(key);
   if (!difference || site == sites_.end()) return interpreted;
@@ -334,7 +343,9 @@ std::string SecondOpinions::find_culprit(const Frame& frame, const Site& site) {
     jit::RunContext context;
     jit::RngState random = compiler_.tensors().rng;
     context.rng = &random;
-    return with_devices(jit::compile(captured->region.clone(), options, unused), captured->plan.place)->run(inputs, context).live;
+    return with_devices(jit::compile(captured->region.clone(), options, unused), captured->plan.place)
+        ->run(inputs, context)
+        .live;
   };
   const auto same = [](const std::vector<jit::RunValue>& a, const std::vector<jit::RunValue>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const jit::RunValue& x, const jit::RunValue& y) {

@@ -1,7 +1,6 @@
 #pragma once
-// Calls that are run the other way, or both ways, to learn something: which is faster at a place, and whether both give the
-// same (--verify). The second run has a frame of its own above the call's.
-// Defined in second_opinion.cpp.
+// Calls that are run the other way, or both ways, to learn something: which is faster at a place, and whether both give
+// the same (--verify). The second run has a frame of its own above the call's. Defined in second_opinion.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {
@@ -24,8 +23,8 @@ class SecondOpinions : private CompilerPart {
   std::string find_culprit(const Frame& frame, const Site& site);
   void report_mismatch(const Frame& frame, const Site& site, const std::string& difference);
 
-  bool checking_ = false;        // a call that is being compared
-  uint32_t share_checked_ = 0;   // in percent, since the last one that was compared
+  bool checking_ = false;       // a call that is being compared
+  uint32_t share_checked_ = 0;  // in percent, since the last one that was compared
 };
 
 }  // namespace tsc::interp

@@ -13,16 +13,17 @@ namespace tsc::interp {
 
 namespace {
 
-constexpr size_t kVariantLimit = 16;   // of a place, each with code of its own
-constexpr size_t kSharedLimit = 256;   // beside them, which cost a plan each: more than models have layers
-constexpr size_t kFewHeld = 32;        // beyond these, objects that nobody else holds are looked for
+constexpr size_t kVariantLimit = 16;  // of a place, each with code of its own
+constexpr size_t kSharedLimit = 256;  // beside them, which cost a plan each: more than models have layers
+constexpr size_t kFewHeld = 32;       // beyond these, objects that nobody else holds are looked for
 
 using Check = EntrySource::Check;
 
 // Whether the region knows more of the object than that it is the one.
 bool is_looked_at(const RegionPlan& plan, const Value& v) {
   const auto holds = [&](const auto& read) { return read.holder.is(v); };
-  return std::any_of(plan.watched.begin(), plan.watched.end(), holds) || std::any_of(plan.sources.begin(), plan.sources.end(), holds);
+  return std::any_of(plan.watched.begin(), plan.watched.end(), holds) ||
+         std::any_of(plan.sources.begin(), plan.sources.end(), holds);
 }
 
 }  // namespace
@@ -82,13 +83,13 @@ bool is_read_at_entry(const EntrySource& source) {
   return source.holder.is_object() && source.form != EntrySource::Form::Pinned;
 }
 
-// The same input. Which of the cells that no input comes from are assumed and which are read at every entry depends on the
-// stores that were seen, of the one object and of the other.
+// The same input. Which of the cells that no input comes from are assumed and which are read at every entry depends on
+// the stores that were seen, of the one object and of the other.
 bool reads_alike(const EntrySource& shared, const EntrySource& made) {
   if (is_read_at_entry(shared) != is_read_at_entry(made)) return shared.check == made.check;
   return shared.form == made.form && shared.index == made.index &&
-         (shared.holder.is(made.holder) || (shared.is_literal && made.is_literal)) &&
-         shared.check == made.check && shared.tensor_key == made.tensor_key;
+         (shared.holder.is(made.holder) || (shared.is_literal && made.is_literal)) && shared.check == made.check &&
+         shared.tensor_key == made.tensor_key;
 }
 
 // Texts and tuples may have been made while capturing.
@@ -110,8 +111,8 @@ bool leave_alike(const ExitPlan& a, const ExitPlan& b) {
     return one.kind == other.kind &&
            std::equal(one.parts.begin(), one.parts.end(), other.parts.begin(), other.parts.end(), builds_alike);
   };
-  return a.form == b.form && builds_alike(a.result, b.result) && a.wrt_sources == b.wrt_sources && a.history_live == b.history_live &&
-         a.saved_live == b.saved_live &&
+  return a.form == b.form && builds_alike(a.result, b.result) && a.wrt_sources == b.wrt_sources &&
+         a.history_live == b.history_live && a.saved_live == b.saved_live &&
          std::equal(a.materials.objects.begin(), a.materials.objects.end(), b.materials.objects.begin(),
                     b.materials.objects.end(), same_object) &&
          std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(), same_place);
@@ -157,19 +158,21 @@ bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
     return one == other;
   };
   const auto &left = of_a.body.instructions, &right = of_b.body.instructions;
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](const auto& one, const auto& other) {
-    return same_place(one.origin, other.origin);
-  });
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](const auto& one, const auto& other) { return same_place(one.origin, other.origin); });
 }
 
 }  // namespace
 
-// Without the numbers of the places in the source, of which there are more where calls are followed; values are numbered as they come.
+// Without the numbers of the places in the source, of which there are more where calls are followed; values are
+// numbered as they come.
 std::string VariantSharing::text_of(const jit::Region& region) {
   const std::string whole = jit::print(without_dead_code(region));
   std::map<std::string, size_t> names;
   std::string text;
-  const auto digits_end = [&](size_t from) { return std::min(whole.find_first_not_of("0123456789", from), whole.size()); };
+  const auto digits_end = [&](size_t from) {
+    return std::min(whole.find_first_not_of("0123456789", from), whole.size());
+  };
   for (size_t i = 0; i < whole.size();) {
     if (whole.compare(i, 2, " @") == 0) {
       i = digits_end(i + 2);
@@ -184,13 +187,15 @@ std::string VariantSharing::text_of(const jit::Region& region) {
   return text;
 }
 
-// The numbers and sizes that come in, what of it is watched, which tensors are one, and how much is remembered of the place: they decide how
-// capture goes on.
-std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
+// The numbers and sizes that come in, what of it is watched, which tensors are one, and how much is remembered of the
+// place: they decide how capture goes on.
+std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& frame,
+                                          const CaptureMemory& memory) const {
   std::string text;
   for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
-                      memory.apart.size(), memory.text.size(), memory.shared.size(), size_t{memory.has_effects}, static_cast<size_t>(memory.stores), size_t{memory.any_closure},
-                      memory.separate.size(), memory.varied.size(), memory.followed_loops.size(), memory.different_ends.size()})
+                      memory.apart.size(), memory.text.size(), memory.shared.size(), size_t{memory.has_effects},
+                      static_cast<size_t>(memory.stores), size_t{memory.any_closure}, memory.separate.size(),
+                      memory.varied.size(), memory.followed_loops.size(), memory.different_ends.size()})
     text += std::to_string(size) + " ";
   std::vector<Value> entry;
   for (const EntrySource& source : plan.sources) {

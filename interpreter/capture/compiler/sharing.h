@@ -1,7 +1,6 @@
 #pragma once
-// Variants for other objects of the same form, over the code of one that there is (rebind.h); and variants that only the
-// compiler still holds, which are dropped. A strict engine captures besides and compares.
-// Defined in sharing.cpp.
+// Variants for other objects of the same form, over the code of one that there is (rebind.h); and variants that only
+// the compiler still holds, which are dropped. A strict engine captures besides and compares. Defined in sharing.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {

@@ -1,5 +1,6 @@
 #pragma once
-// A place of the program that is compiled, and its variants: what one capture has made, for the calls for which its facts hold.
+// A place of the program that is compiled, and its variants: what one capture has made, for the calls for which its
+// facts hold.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -21,11 +22,11 @@ struct Variant {
   std::unique_ptr<jit::Executable> executable;
   bool valid = true;
   bool running = false;
-  bool background = false;  // its kernels, and those of its backward, are compiled beside the program
-  uint64_t capture = 0;     // the number of the capture that it, or the one whose code it shares, was made by
-  bool shares_code = false; // a rebound plan over the code of another variant
+  bool background = false;   // its kernels, and those of its backward, are compiled beside the program
+  uint64_t capture = 0;      // the number of the capture that it, or the one whose code it shares, was made by
+  bool shares_code = false;  // a rebound plan over the code of another variant
   const CompileSettings* settings = nullptr;
-  std::string captured, captured_of;  // in a strict engine: the captured region, and the numbers that came in
+  std::string captured, captured_of;       // in a strict engine: the captured region, and the numbers that came in
   std::string invalidated_by;              // "'scale' of 'Block'"
   const Object* invalidated_in = nullptr;  // where that was stored; may be gone
   uint64_t runs = 0;
@@ -37,9 +38,9 @@ struct Trial {
   uint32_t captures = 0;  // how many those were
   uint32_t rest = 0;      // how many calls are interpreted before it is tried again
   bool settled = false, slower = false, running = false;
-  bool reported = false;  // that it is slower: said once
+  bool reported = false;                        // that it is slower: said once
   std::chrono::steady_clock::time_point began;  // when it was captured last
-  std::vector<double> compiled, interpreted;  // what the timed calls took, in microseconds
+  std::vector<double> compiled, interpreted;    // what the timed calls took, in microseconds
 
   // The same function, to be tried again after so many calls.
   Trial begun_anew(uint32_t runs, uint32_t captures) const {
@@ -51,14 +52,15 @@ struct Site {
   Trial trial;
   std::vector<std::shared_ptr<Variant>> variants;
   CaptureMemory memory;
-  size_t last = 0;            // among the variants: where the one that ran last was
-  bool hopeless = false;      // nothing can be compiled here
+  size_t last = 0;        // among the variants: where the one that ran last was
+  bool hopeless = false;  // nothing can be compiled here
   uint32_t captures = 0;
   bool limit_reported = false;
-  size_t held_last = 0;       // variants and objects when abandoned ones were looked for
-  std::string last_change;    // what made the variant invalid that went last, and where that was stored
+  size_t held_last = 0;     // variants and objects when abandoned ones were looked for
+  std::string last_change;  // what made the variant invalid that went last, and where that was stored
   const Object* last_changed = nullptr;
-  // It went because of a store into an instance that a call brought: the next capture sees whether a call brings another one.
+  // It went because of a store into an instance that a call brought: the next capture sees whether a call brings
+  // another one.
   std::shared_ptr<Variant> changed;
 };
 

@@ -105,10 +105,10 @@ void VariantWatches::on_store(Object* holder, const Value& key) {
     const std::shared_ptr<Variant> variant = entry.variant.lock();
     if (!variant || !variant->valid) continue;
     const bool by_name = is_kind(entry.key, Kind::Str);
-    const bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
-                      (entry.key.is(kKeysOnly) && changes_keys(vm_, holder, key)) || entry.key.is(key) ||
-                      (by_name && is_kind(key, Kind::Str) &&
-                       str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
+    const bool same =
+        entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
+        (entry.key.is(kKeysOnly) && changes_keys(vm_, holder, key)) || entry.key.is(key) ||
+        (by_name && is_kind(key, Kind::Str) && str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
     try {
       if (tell_entry(entry, *variant, key) || !same) continue;
       variant->valid = false;
@@ -129,7 +129,8 @@ void VariantWatches::on_store(Object* holder, const Value& key) {
 void VariantWatches::note_invalid(Variant& variant, Object* holder, const Value& key) {
   try {
     const bool named = is_kind(key, Kind::Str);
-    variant.invalidated_by = named ? "'" + std::string(cast<StrObject>(key)->view()) + "'" : "content of a " + holder->type->name;
+    variant.invalidated_by =
+        named ? "'" + std::string(cast<StrObject>(key)->view()) + "'" : "content of a " + holder->type->name;
     if (named && holder->kind == Kind::Instance) variant.invalidated_by += " of '" + holder->type->name + "'";
     variant.invalidated_in = holder;
     remember_dynamic(variant, holder, key);

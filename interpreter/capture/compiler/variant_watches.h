@@ -1,7 +1,6 @@
 #pragma once
-// What invalidates a variant: each place that it assumes is watched, and a store there says so. A tensor that is known by identity
-// makes the variant look at that tensor again, no more.
-// Defined in variant_watches.cpp, ends.cpp.
+// What invalidates a variant: each place that it assumes is watched, and a store there says so. A tensor that is known
+// by identity makes the variant look at that tensor again, no more. Defined in variant_watches.cpp, ends.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {

@@ -48,9 +48,7 @@ bool Conditions::condition_holds(ValueId condition) {
   return true;
 }
 
-bool Conditions::are_input_sizes(ValueId a, ValueId b) const {
-  return input_sizes_.count(a) && input_sizes_.count(b);
-}
+bool Conditions::are_input_sizes(ValueId a, ValueId b) const { return input_sizes_.count(a) && input_sizes_.count(b); }
 
 ValueId Conditions::combined(ScalarOp op, ValueId a, ValueId b) {
   const ValueId operands[] = {a, b};

@@ -1,7 +1,7 @@
 #pragma once
-// What holds at every entry: conditions on entry values, and what each number is in this call when it follows from entry values
-// alone (its hint). A branch on such a number is decided now, and the condition is tested when the region is entered.
-// Owns the conditions, the hints and what is known of sizes; must not know operations (size_checks.h).
+// What holds at every entry: conditions on entry values, and what each number is in this call when it follows from
+// entry values alone (its hint). A branch on such a number is decided now, and the condition is tested when the region
+// is entered. Owns the conditions, the hints and what is known of sizes; must not know operations (size_checks.h).
 // Defined in conditions.cpp, program/recorded.cpp, size_marks.cpp.
 #include "interpreter/capture/rooms.h"
 
@@ -43,11 +43,11 @@ class Conditions : private Room {
   bool condition_holds(ValueId condition);
   bool is_nonnegative_at_entry(ValueId size);
 
-  jit::ValueSet holding_;               // Bool values that hold at every entry
-  jit::ValueSet input_sizes_;           // sizes of tensor inputs
-  jit::ValueMap<Scalar> hints_;         // of scalars that follow from entry values
+  jit::ValueSet holding_;        // Bool values that hold at every entry
+  jit::ValueSet input_sizes_;    // sizes of tensor inputs
+  jit::ValueMap<Scalar> hints_;  // of scalars that follow from entry values
   size_t hints_seen_ = 0;
-  jit::ValueSet nonnegative_;           // sizes, and scalars made of them that stay so
+  jit::ValueSet nonnegative_;  // sizes, and scalars made of them that stay so
   // Sizes that must not be assumed to be one number, and what they are called.
   std::vector<std::pair<ValueId, std::string>> marked_sizes_;
   std::vector<std::string> violations_;

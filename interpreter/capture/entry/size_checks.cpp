@@ -1,6 +1,6 @@
-// What can go wrong with the sizes that an operation is given, and with integers: found out while capturing, and assumed
-// at entry to stay well where that does not follow. So an operation of a region never fails on its sizes, whose error
-// would come where the region happens to compute it, or not at all if nobody reads the result.
+// What can go wrong with the sizes that an operation is given, and with integers: found out while capturing, and
+// assumed at entry to stay well where that does not follow. So an operation of a region never fails on its sizes, whose
+// error would come where the region happens to compute it, or not at all if nobody reads the result.
 #include "interpreter/capture/entry/size_checks.h"
 
 #include <algorithm>
@@ -26,9 +26,9 @@ bool SizeChecks::assume_inside(ValueId size, std::span<const ValueId> slice) {
   const ValueId one = builder_.constant(int64_t{1});
   if (builder_.known_int(step) == 1)
     return conditions_.assume_below(conditions_.combined(ScalarOp::add, start, length), size);
-  const ValueId last = conditions_.combined(
-      ScalarOp::add, start,
-      conditions_.combined(ScalarOp::mul, conditions_.combined(ScalarOp::sub, length, one), step));
+  const ValueId last =
+      conditions_.combined(ScalarOp::add, start,
+                           conditions_.combined(ScalarOp::mul, conditions_.combined(ScalarOp::sub, length, one), step));
   if (by->i < 0)
     return conditions_.assume_nonnegative(last) &&
            conditions_.assume_below(conditions_.combined(ScalarOp::add, start, one), size);
@@ -46,7 +46,7 @@ bool SizeChecks::assume_cropped(ValueId size, ValueId low, ValueId high) {
 
 // Nothing but sizes of tensors, as those of most operations, that fit each other or that the builder compares.
 bool SizeChecks::sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
-                        const OpAttributes& attributes) {
+                           const OpAttributes& attributes) {
   if (op == Op::slice || op == Op::unfold || op == Op::pad) return false;
   if (op_row(op).family == Family::Window) return false;
   if (op == Op::gather || op == Op::scatter || op == Op::scatter_add) return false;
@@ -69,7 +69,7 @@ bool SizeChecks::assume_index_fits(ValueId tensor, ValueId index, int64_t axis) 
 }
 
 bool SizeChecks::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
-                           const OpAttributes& attributes) {
+                              const OpAttributes& attributes) {
   const auto axis_size = [&] { return region_.type(tensors[0]).sizes[static_cast<size_t>(attributes.axes[0])]; };
   switch (op) {
     case Op::full:
@@ -133,17 +133,18 @@ void SizeChecks::check_overflow(ScalarOp op, std::span<const ValueId> operands) 
   if (fits) return;
   const std::optional<Scalar> a = conditions_.hint(operands[0]), b = conditions_.hint(operands[1]);
   int64_t result = 0;
-  const bool is_big = a && b && (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
-                                 : op == ScalarOp::sub ? __builtin_sub_overflow(a->i, b->i, &result)
-                                                       : __builtin_mul_overflow(a->i, b->i, &result));
+  const bool is_big = a && b &&
+                      (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
+                       : op == ScalarOp::sub ? __builtin_sub_overflow(a->i, b->i, &result)
+                                             : __builtin_mul_overflow(a->i, b->i, &result));
   if (is_big) break_here(BreakReason::unknown_number, "an int of more than 64 bits");
   effects_.may_need_big_int();
 }
 
-// In front of an operation. With the sizes of this call the reference inference decides: what it raises, the interpreter
-// raises at this place.
+// In front of an operation. With the sizes of this call the reference inference decides: what it raises, the
+// interpreter raises at this place.
 void SizeChecks::check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
-                          const OpAttributes& attributes) {
+                             const OpAttributes& attributes) {
   if (is_elementwise(op) || sizes_fit(op, tensors, scalars, attributes)) return;
   std::vector<Sizes> operands;
   std::vector<Scalar> numbers;

@@ -44,7 +44,8 @@ void Conditions::take_size_marks(TensorObject* tensor, ValueId id) {
   for (int axis = 0; axis < tensor->tensor.rank(); ++axis) {
     const ValueId size = region_.type(id).sizes[axis];
     const int64_t now = tensor->tensor.size(axis);
-    const std::string name = "dimension " + std::to_string(axis) + " of a tensor of sizes " + shape_text(tensor->tensor.sizes());
+    const std::string name =
+        "dimension " + std::to_string(axis) + " of a tensor of sizes " + shape_text(tensor->tensor.sizes());
     if (names_axis(vm_, is_dynamic, axis)) {
       marked_sizes_.push_back({size, name});
       const std::string outside = out_of_range(vm_, ranges, axis, now);

@@ -82,8 +82,7 @@ Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
     return recipe;
   }
   recipe.form = Recipe::Form::Object;
-  auto [found, fresh] =
-      indices_.try_emplace(object->number, static_cast<uint32_t>(materials_.objects.size()));
+  auto [found, fresh] = indices_.try_emplace(object->number, static_cast<uint32_t>(materials_.objects.size()));
   recipe.index = found->second;
   object->built = true;
   if (!fresh) return recipe;
@@ -248,9 +247,8 @@ void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe
 }
 
 bool shows_variables(const lang::CodeObject& code) {
-  return std::any_of(code.names.begin(), code.names.end(), [](const std::string& name) {
-    return name == "locals" || name == "vars" || name == "dir";
-  });
+  return std::any_of(code.names.begin(), code.names.end(),
+                     [](const std::string& name) { return name == "locals" || name == "vars" || name == "dir"; });
 }
 
 ExitFrame Exits::write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer) {
@@ -274,8 +272,7 @@ ExitFrame Exits::write_frame(const AFrame& frame, bool innermost, RecipeWriter& 
     bool needed = here.contains(reg) || reg < shown;
     if (!innermost) {
       bool consumed = std::find(reads.begin(), reads.end(), reg) != reads.end();
-      bool after = frame.pc + 1 < code.instructions.size() &&
-                   lang::live_registers(code, frame.pc + 1).contains(reg);
+      bool after = frame.pc + 1 < code.instructions.size() && lang::live_registers(code, frame.pc + 1).contains(reg);
       const bool kept = handled && reg < handler->temporaries && reg != handler->reg && handled->contains(reg);
       needed = after || kept || (needed && !consumed);
     }
@@ -319,8 +316,7 @@ void Exits::leave_resuming(const BreakHere& reason) {
   plan.detail = reason.detail;
   RecipeWriter writer(capture_, plan.materials);
   for (size_t i = 0; i < frames_.frame_count(); ++i)
-    plan.frames.push_back(
-        write_frame(frames_.frame_at(i), i + 1 == frames_.frame_count(), writer));
+    plan.frames.push_back(write_frame(frames_.frame_at(i), i + 1 == frames_.frame_count(), writer));
   add(plan, writer);
 }
 
@@ -347,7 +343,8 @@ void Inputs::check_memory() {
 }
 
 CaptureResult Exits::finish() {
-  const bool acts = std::any_of(plan_.actions.begin(), plan_.actions.end(), [](const HostAction& a) { return a.is_effect; });
+  const bool acts =
+      std::any_of(plan_.actions.begin(), plan_.actions.end(), [](const HostAction& a) { return a.is_effect; });
   if (plan_.run_again && (acts || !plan_.written_sources.empty())) {
     memory_.has_effects = true;
     throw CaptureRestart{};

@@ -1,6 +1,6 @@
 #pragma once
-// Exits: where the region is left, by a return or because the interpreter must go on in the middle. From abstract values to
-// recipes: what an exit or a host instruction needs to build real script values and frames at run time.
+// Exits: where the region is left, by a return or because the interpreter must go on in the middle. From abstract
+// values to recipes: what an exit or a host instruction needs to build real script values and frames at run time.
 // Defined in exits.cpp.
 #include <unordered_map>
 

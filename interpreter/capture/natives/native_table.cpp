@@ -25,10 +25,12 @@ constexpr NativeRow host(const char* name, jit::ValueKind result) {
   return row;
 }
 
+// clang-format off
 constexpr NativeRow kRows[] = {
     // Text and numbers.
     values("str.*"), values("bytes.*"), settles("int.*"), settles("float.*"), values("range.*"), values("slice.*"),
-    settles("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
+    settles("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"),
+    values("hex"),
     values("bytes"), values("_prims.promote_types"),
     values("_devices.count"),
     // What no region is entered or made in (AutogradState::blocks_regions), so that the answer is always the same.
@@ -36,7 +38,8 @@ constexpr NativeRow kRows[] = {
     // Containers.
     pure("list.*"), pure("tuple.*"), pure("dict.*"), pure("set.*"), pure("frozenset.*"), pure("dict_keys.*"),
     pure("dict_values.*"), pure("dict_items.*"), pure("any"), pure("all"), pure("sum"), pure("sorted"), pure("set"),
-    pure("frozenset"), pure("_functools.reduce"), pure("math.prod"), pure("operator.*"), pure("_heapq.*"), pure("_collections.count_elements"), pure("bisect.*"),
+    pure("frozenset"), pure("_functools.reduce"), pure("math.prod"), pure("operator.*"), pure("_heapq.*"),
+    pure("_collections.count_elements"), pure("bisect.*"),
     // It compares an object with itself too, which containers, whose text runs on tokens, do not.
     {"operator.eq"},
     lazy("chain.from_iterable"), lazy("itertools.tee"),
@@ -47,6 +50,7 @@ constexpr NativeRow kRows[] = {
     host("_random.random", jit::ValueKind::Float), host("_prims.profile_begin", BreakReason::host_call),
     host("_prims.profile_end", BreakReason::host_call),
 };
+// clang-format on
 
 using Index = std::unordered_map<std::string_view, const NativeRow*>;
 

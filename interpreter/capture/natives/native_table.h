@@ -5,10 +5,11 @@
 //   settles("math.*")          the same; numbers that this call decides, as sizes, become facts
 //   pure("list.*")             only reads and changes its arguments, whatever they are
 //   lazy("itertools.tee")      makes iterators over its arguments
-//   symbolic("len", call_len)  has a form of its own on abstract values, beside the interpreter's (tests hold the two together)
-//   host("print", ...)         is done by the host, at its place in the program's order
-// The first four run the interpreter's own text on stand-ins (stand_ins.h). Classes of native iterators are lazy without a row. A symbolic form that does not know its arguments
-// says so (Calls::decline); then the native runs on stand-ins where its row says that it may.
+//   symbolic("len", call_len)  has a form of its own on abstract values, beside the interpreter's (tests hold the two
+//   together) host("print", ...)         is done by the host, at its place in the program's order
+// The first four run the interpreter's own text on stand-ins (stand_ins.h). Classes of native iterators are lazy
+// without a row. A symbolic form that does not know its arguments says so (Calls::decline); then the native runs on
+// stand-ins where its row says that it may.
 #include <span>
 
 #include "interpreter/capture/capture.h"
@@ -30,10 +31,10 @@ const NativeRow* native_row(const NativeFunction* function);
 const NativeRow* native_row(Vm& vm, const Type* type);
 
 // Symbolic forms, by the file that defines them.
-std::span<const NativeRow> builtin_forms();    // natives.cpp
-std::span<const NativeRow> method_forms();     // natives_methods.cpp
-std::span<const NativeRow> tensor_forms();     // natives_tensors.cpp
-std::span<const NativeRow> shape_forms();      // natives_shapes.cpp
+std::span<const NativeRow> builtin_forms();  // natives.cpp
+std::span<const NativeRow> method_forms();   // natives_methods.cpp
+std::span<const NativeRow> tensor_forms();   // natives_tensors.cpp
+std::span<const NativeRow> shape_forms();    // natives_shapes.cpp
 
 std::vector<const char*> names_of_symbolic_forms();
 // A native class whose objects are iterators.

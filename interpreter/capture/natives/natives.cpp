@@ -1,5 +1,5 @@
-// Symbolic forms of the builtin functions and types: what asks for the kind of a value, or has an instruction for it. A form
-// receives the arguments bound to the native's signature, or as they stand for natives without one.
+// Symbolic forms of the builtin functions and types: what asks for the kind of a value, or has an instruction for it. A
+// form receives the arguments bound to the native's signature, or as they stand for natives without one.
 #include <algorithm>
 
 #include "interpreter/capture/capture.h"
@@ -67,7 +67,8 @@ Av checked_length(Capture& capture, const Av& count) {
 
 Av Containers::length_of(const Av& av) {
   Capture& capture = capture_;
-  if (is_virtual(av, VirtualKind::List) && av.object->unread) return capture.structures().length_of_unread(static_cast<VList&>(*av.object));
+  if (is_virtual(av, VirtualKind::List) && av.object->unread)
+    return capture.structures().length_of_unread(static_cast<VList&>(*av.object));
   if (as<VIterator>(av)) break_here(BreakReason::raises, "TypeError: len() of an iterator");
   if (std::optional<Av> own = capture.calls().call_own("__len__", {av})) return checked_length(capture, *own);
   if (VTensor* tensor = capture.tensors().tensor_of(av)) {
@@ -75,8 +76,7 @@ Av Containers::length_of(const Av& av) {
     if (type.sizes.empty()) break_here(BreakReason::raises, "len() of a 0-d tensor");
     return capture.numbers().int_av(type.sizes[0]);
   }
-  if (av.is_constant() && capture.numbers().is_plain_data(av.value))
-    return Av::integer(length(capture.vm(), av.value));
+  if (av.is_constant() && capture.numbers().is_plain_data(av.value)) return Av::integer(length(capture.vm(), av.value));
   if (capture.operators().is_script_instance(av)) break_here(BreakReason::raises, "TypeError: it has no len()");
   if (VSet* set = as<VSet>(av)) return Av::integer(static_cast<int64_t>(set->items.size()));
   return Av::integer(static_cast<int64_t>(capture.iterators().items_of(av).size()));
@@ -95,7 +95,8 @@ Av call_issubclass(Capture& capture, Arguments& arguments) {
   Type* wanted = at(arguments, 1).is_constant() ? try_cast<Type>(at(arguments, 1).value) : nullptr;
   if (!type || !wanted) break_here(BreakReason::unknown_call, "issubclass() with these arguments");
   Type* owner = nullptr;
-  if (lookup_in_type(wanted->type, intern(capture.vm(), "__subclasscheck__").get(), &owner) && owner != capture.vm().types().type)
+  if (lookup_in_type(wanted->type, intern(capture.vm(), "__subclasscheck__").get(), &owner) &&
+      owner != capture.vm().types().type)
     break_here(BreakReason::unknown_call, "__subclasscheck__ of " + wanted->name);
   return Av::boolean(type->is_subtype_of(wanted));
 }
@@ -131,8 +132,10 @@ Av call_next(Capture& capture, Arguments& arguments) {
 Av call_reversed(Capture& capture, Arguments& arguments) {
   const Av& av = at(arguments, 0);
   if (std::optional<Av> own = capture.calls().call_own("__reversed__", {av})) return *own;
-  const bool has_native = lookup_in_type(capture.attributes().type_of_av(av), intern(capture.vm(), "__reversed__").get()) != nullptr;
-  if (!has_native && capture.calls().own_method(av, "__len__") && capture.calls().own_method(av, "__getitem__")) return capture.calls().decline();
+  const bool has_native =
+      lookup_in_type(capture.attributes().type_of_av(av), intern(capture.vm(), "__reversed__").get()) != nullptr;
+  if (!has_native && capture.calls().own_method(av, "__len__") && capture.calls().own_method(av, "__getitem__"))
+    return capture.calls().decline();
   capture.calls().refuse_override(av, {"__len__"});
   if (!capture.containers().is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) &&
       !capture.containers().is_dict(av) && !capture.tensors().tensor_of(av))
@@ -148,14 +151,14 @@ Av call_tuple(Capture& capture, Arguments& arguments) {
   if (arguments.positional.size() == 1 && capture.containers().is_sequence_of(arguments.positional[0], Kind::Tuple) &&
       capture.attributes().type_of_av(arguments.positional[0]) == capture.vm().types().tuple)
     return arguments.positional[0];
-  return capture.containers().make_tuple_av(arguments.positional.empty() ? std::vector<Av>()
-                                                            : capture.iterators().items_of(at(arguments, 0)));
+  return capture.containers().make_tuple_av(
+      arguments.positional.empty() ? std::vector<Av>() : capture.iterators().items_of(at(arguments, 0)));
 }
 
 Av call_list(Capture& capture, Arguments& arguments) {
   expect_at_most(arguments, 1, "list");
-  return capture.containers().make_list_av(arguments.positional.empty() ? std::vector<Av>()
-                                                           : capture.iterators().items_of(at(arguments, 0)));
+  return capture.containers().make_list_av(
+      arguments.positional.empty() ? std::vector<Av>() : capture.iterators().items_of(at(arguments, 0)));
 }
 
 Av call_size(Capture& capture, Arguments& arguments) {
@@ -218,12 +221,8 @@ Av fold_extreme(Capture& capture, Arguments& arguments, jit::ScalarOp op) {
   return best;
 }
 
-Av call_min(Capture& capture, Arguments& arguments) {
-  return fold_extreme(capture, arguments, jit::ScalarOp::minimum);
-}
-Av call_max(Capture& capture, Arguments& arguments) {
-  return fold_extreme(capture, arguments, jit::ScalarOp::maximum);
-}
+Av call_min(Capture& capture, Arguments& arguments) { return fold_extreme(capture, arguments, jit::ScalarOp::minimum); }
+Av call_max(Capture& capture, Arguments& arguments) { return fold_extreme(capture, arguments, jit::ScalarOp::maximum); }
 
 StrObject* name_argument(Capture& capture, const Av& av, Local<StrObject>* held) {
   if (const VText* text = as<VText>(av)) capture.structures().keep_text_whole(*text);
@@ -264,10 +263,15 @@ Av object_setattr(Capture& capture, Arguments& arguments) {
 }
 
 Av object_new(Capture& capture, Arguments& arguments) {
-  Type* type = arguments.positional.size() == 1 && at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
-  const auto is_native = [&](const Type* t) { return !(t->type_flags & kScriptClass) && t != capture.vm().types().object; };
-  if (!type || !arguments.keywords.empty() || type->layout != Kind::Instance || (type->type_flags & (kAbstractClass | kHasFinalizer)) ||
-      !(type->type_flags & kScriptClass) || std::any_of(type->mro.begin(), type->mro.end(), is_native))
+  Type* type = arguments.positional.size() == 1 && at(arguments, 0).is_constant()
+                   ? try_cast<Type>(at(arguments, 0).value)
+                   : nullptr;
+  const auto is_native = [&](const Type* t) {
+    return !(t->type_flags & kScriptClass) && t != capture.vm().types().object;
+  };
+  if (!type || !arguments.keywords.empty() || type->layout != Kind::Instance ||
+      (type->type_flags & (kAbstractClass | kHasFinalizer)) || !(type->type_flags & kScriptClass) ||
+      std::any_of(type->mro.begin(), type->mro.end(), is_native))
     return capture.calls().decline();
   auto instance = capture.make<VInstance>();
   instance->type = Local<Type>(type);
@@ -276,7 +280,9 @@ Av object_new(Capture& capture, Arguments& arguments) {
 
 // What the __new__ of a named tuple calls: a tuple of that class, of known items.
 Av tuple_new(Capture& capture, Arguments& arguments) {
-  Type* type = arguments.positional.size() == 2 && at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
+  Type* type = arguments.positional.size() == 2 && at(arguments, 0).is_constant()
+                   ? try_cast<Type>(at(arguments, 0).value)
+                   : nullptr;
   if (!type || !arguments.keywords.empty() || type->layout != Kind::Tuple || !(type->type_flags & kScriptClass) ||
       (type->type_flags & kHasFinalizer))
     return capture.calls().decline();
@@ -289,8 +295,7 @@ Av call_callable(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
   if (as<VFunction>(av) || as<VBoundMethod>(av)) return Av::boolean(true);
   Type* type = capture.attributes().type_of_av(av);
-  if (av.is_constant() && av.value.is_object())
-    switch (av.value.object()->kind) {
+  if (av.is_constant() && av.value.is_object()) switch (av.value.object()->kind) {
       case Kind::Function:
       case Kind::NativeFunction:
       case Kind::BoundMethod:
@@ -321,8 +326,7 @@ Av call_super(Capture& capture, Arguments& arguments) {
   }
   if (!arguments.positional.empty()) break_here(BreakReason::unknown_call, "super()");
   Av cell = capture.frames().class_cell();
-  if (!cell.is_constant() || !is_kind(cell.value, Kind::Type))
-    break_here(BreakReason::unknown_call, "super()");
+  if (!cell.is_constant() || !is_kind(cell.value, Kind::Type)) break_here(BreakReason::unknown_call, "super()");
   super->start = Local<Type>(cast<Type>(cell.value));
   super->self = capture.frames().first_argument();
   return Av::of(super);
@@ -378,7 +382,7 @@ Av call_round(Capture& capture, Arguments& arguments) {
   }
   if (digits.is_none())
     return capture.numbers().scalar(jit::ScalarOp::float_to_int,
-                          {capture.numbers().scalar(jit::ScalarOp::round, {number})});
+                                    {capture.numbers().scalar(jit::ScalarOp::round, {number})});
   // Rounding to decimal digits goes through the number's text: the interpreter does it.
   const Value round = dict_get(capture.vm(), capture.vm().builtins()->globals.get(), "round");
   HostAction action;

@@ -34,8 +34,7 @@ Av described(Capture& c, const Av& av, const Annotation& annotation) {
   if (av.is_none()) return av;
   if (VTensor* tensor = c.tensors().tensor_of(av)) {
     const Av dtype = c.attributes().get_attribute(av, intern(c.vm(), "dtype").get());
-    std::vector<Av> parts{
-        text(c, dtype_short_name(expect_dtype(c.vm(), dtype.value, "a tensor's dtype")))};
+    std::vector<Av> parts{text(c, dtype_short_name(expect_dtype(c.vm(), dtype.value, "a tensor's dtype")))};
     for (const Av& size : c.iterators().items_of(c.shapes().shape_of(*tensor))) parts.push_back(size);
     return c.containers().make_tuple_av(std::move(parts));
   }
@@ -70,8 +69,7 @@ class RegionSizes final : public lang::SizeLogic {
     return c_.numbers().truth(c_.operators().compare(CompareOp::Eq, left, right));
   }
 
-  lang::Size compute(lang::SizeTerm::Kind operation, const lang::Size& a,
-                     const lang::Size& b) override {
+  lang::Size compute(lang::SizeTerm::Kind operation, const lang::Size& a, const lang::Size& b) override {
     using Term = lang::SizeTerm::Kind;
     const Av left = number(a), right = number(b);
     const bool divides = operation == Term::FloorDivide || operation == Term::Modulo;
@@ -107,25 +105,22 @@ ShapeFact fact_of_description(Capture& c, RegionSizes& sizes, const Av& av) {
     fact.kind = is_tensor ? ShapeFact::Kind::Tensor : described_kind(items[0].value.as_int());
     if (is_tensor) fact.type = cast<StrObject>(items[0].value)->view();
     for (size_t i = 1; i < items.size(); ++i) {
-      if (is_tensor)
-        fact.sizes.push_back(sizes.size(items[i]));
-      else
-        fact.items.push_back(fact_of_description(c, sizes, items[i]));
+      if (is_tensor) fact.sizes.push_back(sizes.size(items[i]));
+      else fact.items.push_back(fact_of_description(c, sizes, items[i]));
     }
   }
   return fact;
 }
 
 const lang::ShapeSignature& signature_of(Capture& c, const Arguments& arguments) {
-  const bool known = arguments.positional.size() > 1 && arguments.keywords.empty() &&
-                     arguments.positional[0].is_constant();
+  const bool known =
+      arguments.positional.size() > 1 && arguments.keywords.empty() && arguments.positional[0].is_constant();
   if (!known) break_here(BreakReason::unknown_call, "a signature that is no constant");
   return shape_signature(c.vm(), arguments.positional[0].value);
 }
 
-std::optional<lang::ShapeMismatch> match_state(Capture& c, const lang::ShapeSignature& signature,
-                                               const Av& state, RegionSizes& sizes,
-                                               lang::BoundSizes& bound) {
+std::optional<lang::ShapeMismatch> match_state(Capture& c, const lang::ShapeSignature& signature, const Av& state,
+                                               RegionSizes& sizes, lang::BoundSizes& bound) {
   std::vector<ShapeFact> facts;
   for (const Av& one : c.iterators().items_of(state)) facts.push_back(fact_of_description(c, sizes, one));
   return lang::match_arguments(signature, facts, sizes, bound);
@@ -161,8 +156,7 @@ Av check_result(Capture& c, Arguments& arguments) {
   return Av::none();
 }
 
-constexpr NativeRow kShapes[] = {{"__check_arguments__", check_arguments},
-                                 {"__check_result__", check_result}};
+constexpr NativeRow kShapes[] = {{"__check_arguments__", check_arguments}, {"__check_result__", check_result}};
 
 }  // namespace
 

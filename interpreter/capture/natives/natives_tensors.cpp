@@ -2,9 +2,9 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/natives/native_table.h"
 #include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
-#include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
@@ -38,8 +38,8 @@ Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
   return at(arguments, 0);
 }
 
-// The modes of save_for_backward that library functions write: the tensor is compared at backward(), not kept in place of
-// what is cheap to make again.
+// The modes of save_for_backward that library functions write: the tensor is compared at backward(), not kept in place
+// of what is cheap to make again.
 constexpr int kSavesArgument = 1, kSavesResult = 2;
 
 Av said_saved(Capture& capture, const Av& x, int mode) {
@@ -75,7 +75,8 @@ Av prim_rng_bits(Capture& capture, Arguments& arguments) {
   attributes.dtype = expect_dtype(capture.vm(), at(arguments, 1).value, "dtype");
   const auto [seed, offset] = capture.tensors().rng_offset();
   std::vector<ValueId> scalars = {seed, offset};
-  for (const Av& size : capture.iterators().items_of(at(arguments, 0))) scalars.push_back(capture.numbers().int_id(size));
+  for (const Av& size : capture.iterators().items_of(at(arguments, 0)))
+    scalars.push_back(capture.numbers().int_id(size));
   return capture.tensors().emit(Op::rng_bits, {}, scalars, attributes);
 }
 
@@ -127,7 +128,8 @@ Av prim_autocast(Capture& capture, Arguments& arguments) {
   const Modes& modes = capture.modes();
   const Av& on_device = at(arguments, 0);
   const bool asks_either = on_device.is_undefined() || on_device.is_none();
-  return autocast_value(capture, asks_either ? (modes.autocast ? modes.autocast : modes.device_autocast) : autocast_of(capture, on_device));
+  return autocast_value(capture, asks_either ? (modes.autocast ? modes.autocast : modes.device_autocast)
+                                             : autocast_of(capture, on_device));
 }
 
 Av prim_item(Capture& capture, Arguments& arguments) {
@@ -157,7 +159,8 @@ Av prim_place(Capture& capture, Arguments& arguments) {
 Av prim_to_place(Capture& capture, Arguments& arguments) {
   (void)capture.tensors().share_tensor(at(arguments, 0));
   const int64_t place = capture.numbers().concrete_int(at(arguments, 1));
-  if (!capture.tensors().place().value.is(Value::integer(place))) break_here(BreakReason::two_devices, "a copy to another one");
+  if (!capture.tensors().place().value.is(Value::integer(place)))
+    break_here(BreakReason::two_devices, "a copy to another one");
   return at(arguments, 0);
 }
 
@@ -166,12 +169,16 @@ Av prim_same_place(Capture& capture, Arguments& arguments) {
   return Av::none();
 }
 
-Av prim_new_place(Capture& capture, Arguments&) { return Av::constant(Value::integer(capture.tensors().place_of_created().code())); }
+Av prim_new_place(Capture& capture, Arguments&) {
+  return Av::constant(Value::integer(capture.tensors().place_of_created().code()));
+}
 
 // The region is for calls with this one.
 Av current_device_number(Capture& capture, Arguments&) { return Av::integer(capture.tensors().device_number()); }
 
-Av prim_default_place(Capture& capture, Arguments&) { return Av::constant(Value::integer(capture.modes().place.code())); }
+Av prim_default_place(Capture& capture, Arguments&) {
+  return Av::constant(Value::integer(capture.modes().place.code()));
+}
 
 Av prim_plain(Capture&, Arguments&) { return Av::boolean(false); }
 
@@ -199,7 +206,8 @@ Av prim_default_dtype(Capture& capture, Arguments&) {
   return Av::constant(dtype_value(tensor_state(capture.vm()), capture.modes().default_dtype));
 }
 
-// The data as a script value, in which numbers that only running can tell stand for their kind; and its numbers in order.
+// The data as a script value, in which numbers that only running can tell stand for their kind; and its numbers in
+// order.
 Value sample_of_data(Capture& capture, const Av& data, std::vector<Av>& numbers, bool& known) {
   constexpr size_t kMostNumbers = 256;
   if (data.holds_number()) {
@@ -218,12 +226,13 @@ Value sample_of_data(Capture& capture, const Av& data, std::vector<Av>& numbers,
   return list.take();
 }
 
-// Of a tensor, and of an object that lies in a tensor's memory (an array of numpy), the elements are copied. Undefined: it is none,
-// or its numbers may not fit the dtype, which the interpreter looks at one by one.
+// Of a tensor, and of an object that lies in a tensor's memory (an array of numpy), the elements are copied. Undefined:
+// it is none, or its numbers may not fit the dtype, which the interpreter looks at one by one.
 Av copy_of_array(Capture& capture, const Av& data, const Av& dtype) {
   std::optional<Av> tensor = capture.tensors().tensor_of(data) ? data : capture.calls().call_own("__tensor__", {data});
   if (!tensor || !capture.tensors().tensor_of(*tensor)) return Av();
-  if (capture.tensors().tensor_of(*tensor)->requires_grad) tensor = capture.tensors().emit(Op::detach, {&*tensor, 1}, {}, {});
+  if (capture.tensors().tensor_of(*tensor)->requires_grad)
+    tensor = capture.tensors().emit(Op::detach, {&*tensor, 1}, {}, {});
   const DType own = capture.builder().dtype(capture.tensors().share_tensor(*tensor)->id);
   const bool is_given = !dtype.is_none() && !dtype.is_undefined();
   const DType wanted = is_given ? expect_dtype(capture.vm(), dtype.value, "dtype") : own;
@@ -270,11 +279,10 @@ Av prim_tensor(Capture& capture, Arguments& arguments) {
   OpAttributes attributes;
   Av dtype = at(arguments, 1);
   Type* type = capture.attributes().type_of_av(data);
-  attributes.dtype = type == capture.vm().types().real     ? capture.modes().default_dtype
+  attributes.dtype = type == capture.vm().types().real      ? capture.modes().default_dtype
                      : type == capture.vm().types().boolean ? DType::Bool
                                                             : DType::I64;
-  if (!dtype.is_none() && !dtype.is_undefined())
-    attributes.dtype = expect_dtype(capture.vm(), dtype.value, "dtype");
+  if (!dtype.is_none() && !dtype.is_undefined()) attributes.dtype = expect_dtype(capture.vm(), dtype.value, "dtype");
   capture.tensors().check_written(data, attributes.dtype);
   ValueId id = capture.numbers().number_id(data);
   return capture.tensors().emit(Op::full, {}, {&id, 1}, attributes);
@@ -286,7 +294,8 @@ Av call_tensor(Capture& capture, Arguments& arguments) {
   const Av& data = at(arguments, 0);
   const Type* type = capture.attributes().type_of_av(data);
   if (type != capture.vm().types().list && type != capture.vm().types().tuple) return capture.calls().decline();
-  return tensor_of_data(capture, data, Av::constant(dtype_value(tensor_state(capture.vm()), capture.modes().default_dtype)));
+  return tensor_of_data(capture, data,
+                        Av::constant(dtype_value(tensor_state(capture.vm()), capture.modes().default_dtype)));
 }
 
 Av prim_backward(Capture& capture, Arguments& arguments) {
@@ -303,8 +312,10 @@ Av prim_gradients(Capture& capture, Arguments& arguments) {
   const std::vector<Av> outputs = capture.iterators().items_of(at(arguments, 0));
   const std::vector<Av> wanted = capture.iterators().items_of(at(arguments, 1));
   const std::vector<Av> seeds = capture.iterators().items_of(at(arguments, 2));
-  const bool retain_graph = capture.numbers().truth(at(arguments, 3)), create_graph = capture.numbers().truth(at(arguments, 4));
-  return capture.containers().make_tuple_av(capture.gradients().gradients(outputs, wanted, seeds, retain_graph, create_graph));
+  const bool retain_graph = capture.numbers().truth(at(arguments, 3)),
+             create_graph = capture.numbers().truth(at(arguments, 4));
+  return capture.containers().make_tuple_av(
+      capture.gradients().gradients(outputs, wanted, seeds, retain_graph, create_graph));
 }
 
 Av tensor_numel(Capture& capture, Arguments& arguments) {
@@ -351,8 +362,7 @@ Av prim_memory_order(Capture& capture, Arguments& arguments) {
 Av prim_shares_storage(Capture& capture, Arguments& arguments) {
   std::shared_ptr<VTensor> x = capture.tensors().share_tensor(at(arguments, 0)),
                            y = capture.tensors().share_tensor(at(arguments, 1));
-  if (capture.operators().is_identical(at(arguments, 0), at(arguments, 1)) ||
-      capture.shapes().is_reshaped_view(*y, *x))
+  if (capture.operators().is_identical(at(arguments, 0), at(arguments, 1)) || capture.shapes().is_reshaped_view(*y, *x))
     return Av::boolean(true);
   break_here(BreakReason::unknown_call, "whether a tensor shares the memory of another");
 }

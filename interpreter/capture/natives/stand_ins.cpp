@@ -122,7 +122,8 @@ Value StandIns::value(const Av& given) {
   }
   if (av.is_constant() && !av.value.is_object()) return av.value;
   // A tensor is one object, whether it was met as a value of the program or as one of the region.
-  if (av.is_constant() && as_tensor(capture_.tensor_state(), av.value)) av = Av::of(capture_.tensors().share_tensor(av));
+  if (av.is_constant() && as_tensor(capture_.tensor_state(), av.value))
+    av = Av::of(capture_.tensors().share_tensor(av));
   if (const auto found = by_identity_.find(identity_of(av)); found != by_identity_.end()) return found->second;
   if (av.is_constant()) return constant(av);
   const VTuple* items = is_virtual(av, VirtualKind::Tuple) ? as<VTuple>(av) : nullptr;
@@ -140,15 +141,18 @@ Value StandIns::argument(const Av& av) {
   if (av.is_constant()) return is_own_container(vm.types(), av.value) ? container(av, av.value.object()) : value(av);
   // A native would tell an object of a class of the script from a dict: only views of it are looked at.
   const VDict* dict = as<VDict>(av);
-  if (as<VList>(av) || (dict && (!dict->type || dict == shown_as_dict_)) || as<VSet>(av)) return container(av, av.object.get());
+  if (as<VList>(av) || (dict && (!dict->type || dict == shown_as_dict_)) || as<VSet>(av))
+    return container(av, av.object.get());
   if (const VDictView* given = as<VDictView>(av)) return view(*given, av);
   if (const VSlice* slice = as<VSlice>(av))
-    return remember(av.object.get(), make_slice(vm, value(slice->start), value(slice->stop), value(slice->step)).take(), av);
+    return remember(av.object.get(), make_slice(vm, value(slice->start), value(slice->stop), value(slice->step)).take(),
+                    av);
   const VRange* range = as<VRange>(av);
   const bool is_known = range && range->start.is_constant() && range->stop.is_constant() && range->step.is_constant();
   if (!is_known) return value(av);
   const auto number = [](const Av& part) { return part.value.as_int(); };
-  return remember(av.object.get(), make_range(vm, number(range->start), number(range->stop), number(range->step)).take(), av);
+  return remember(av.object.get(),
+                  make_range(vm, number(range->start), number(range->stop), number(range->step)).take(), av);
 }
 
 Value StandIns::view(const VDictView& given, const Av& av) {
@@ -234,7 +238,8 @@ void StandIns::fill(const Value& object, const std::vector<Value>& content) {
 namespace {
 
 bool are_one(const std::vector<Value>& a, const std::vector<Value>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const Value& x, const Value& y) { return x.is(y); });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const Value& x, const Value& y) { return x.is(y); });
 }
 
 }  // namespace
@@ -250,7 +255,8 @@ void StandIns::set_content(Virtual& object, const Value& stand_in) {
     if (object.kind == VirtualKind::Set && std::any_of(items.begin(), items.end(), is_unknown))
       break_here(BreakReason::unknown_number, "a set of values that only running can tell");
     if (object.kind == VirtualKind::Set) ++static_cast<VSet&>(object).version;
-    (object.kind == VirtualKind::List ? static_cast<VList&>(object).items : static_cast<VSet&>(object).items) = std::move(items);
+    (object.kind == VirtualKind::List ? static_cast<VList&>(object).items : static_cast<VSet&>(object).items) =
+        std::move(items);
     return;
   }
   VDict& dict = static_cast<VDict&>(object);
@@ -289,7 +295,8 @@ void StandIns::take_changes(const Repeat* repeat, std::span<const Av> arguments)
   }
 }
 
-void StandIns::repeat_outside(std::span<const VirtualRef> changed, const Repeat& repeat, std::span<const Av> arguments) {
+void StandIns::repeat_outside(std::span<const VirtualRef> changed, const Repeat& repeat,
+                              std::span<const Av> arguments) {
   capture_.effects().effect_may_raise();
   for (const VirtualRef& object : changed) capture_.plan().distinct.push_back(object->source);
   HostAction action;
@@ -316,7 +323,9 @@ void StandIns::show_changes() {
 namespace {
 
 // A number of a class of the script that has no attributes, as those of numpy: nobody can change it.
-bool is_plain_number(const Value& v) { return is_kind(v, Kind::BoxedNumber) && (v.object()->type->type_flags & kSlotsOnly); }
+bool is_plain_number(const Value& v) {
+  return is_kind(v, Kind::BoxedNumber) && (v.object()->type->type_flags & kSlotsOnly);
+}
 
 }  // namespace
 
@@ -346,7 +355,8 @@ Av StandIns::back_container(const Value& v) {
     bool is_constant = true;
     for (const Value& item : cast<TupleObject>(v)->span()) {
       items.push_back(back(item));
-      is_constant &= items.back().is_constant() && items.back().value.is(item) && capture_.numbers().is_plain_data(item);
+      is_constant &=
+          items.back().is_constant() && items.back().value.is(item) && capture_.numbers().is_plain_data(item);
     }
     if (is_constant) return Av::constant(v);
     const Av made = capture_.containers().make_tuple_av(std::move(items));
@@ -368,7 +378,9 @@ Av StandIns::back_container(const Value& v) {
 
 void StandIns::looks_up(const Av& object) {
   const void* identity = identity_of(object);
-  if (std::any_of(looked_up_.begin(), looked_up_.end(), [&](const Av& known) { return identity_of(known) == identity; })) return;
+  if (std::any_of(looked_up_.begin(), looked_up_.end(),
+                  [&](const Av& known) { return identity_of(known) == identity; }))
+    return;
   for (const Av& known : looked_up_) capture_.operators().is_identical(known, object);
   looked_up_.push_back(object);
 }
@@ -426,7 +438,8 @@ void StandIns::forget_unheld(size_t from) {
     const auto by_id = has_number ? by_id_.find(meaning.id) : by_id_.end();
     const auto by_identity = has_number ? by_identity_.end() : by_identity_.find(identity_of(meaning));
     const bool is_named = by_id != by_id_.end() || by_identity != by_identity_.end();
-    const bool is_container = std::any_of(containers_.begin(), containers_.end(), [&](const Container& one) { return one.object.object() == object; });
+    const bool is_container = std::any_of(containers_.begin(), containers_.end(),
+                                          [&](const Container& one) { return one.object.object() == object; });
     if (is_container || object->reference_count > 1u + is_named) continue;
     if (object->type == tokens_) static_cast<Token*>(kept_[i].object())->owner = nullptr;
     if (by_id != by_id_.end()) by_id_.erase(by_id);
@@ -442,7 +455,8 @@ struct Tokens : Visitor {
   explicit Tokens(const Type* type) : type(type) {}
   void visit(Object* object) override {
     if (object->type == type) found.push_back(static_cast<Token*>(object));
-    else if ((object->kind == Kind::Iterator || object->kind == Kind::Tuple) && object->type->slots.traverse) object->type->slots.traverse(object, *this);
+    else if ((object->kind == Kind::Iterator || object->kind == Kind::Tuple) && object->type->slots.traverse)
+      object->type->slots.traverse(object, *this);
   }
   const Type* type;
   std::vector<Token*> found;
@@ -455,7 +469,8 @@ std::vector<const VIterator*> StandIns::sources_of(const Value& iterator) {
   iterator.object()->type->slots.traverse(iterator.object(), tokens);
   std::vector<const VIterator*> sources;
   for (const Token* token : tokens.found)
-    if (is_virtual(token->av, VirtualKind::Iterator)) sources.push_back(static_cast<const VIterator*>(token->av.object.get()));
+    if (is_virtual(token->av, VirtualKind::Iterator))
+      sources.push_back(static_cast<const VIterator*>(token->av.object.get()));
   return sources;
 }
 
@@ -463,7 +478,9 @@ const Token* StandIns::token_of(Vm& vm, const Value& v) {
   return v.is_object() && v.object()->type == token_type(vm) ? static_cast<const Token*>(v.object()) : nullptr;
 }
 
-bool StandIns::is_held_here(const Av& av) const { return av.object.use_count() == 2; }  // by the token, and by what that means
+bool StandIns::is_held_here(const Av& av) const {
+  return av.object.use_count() == 2;
+}  // by the token, and by what that means
 
 Av run_on_stand_ins(Capture& capture, std::span<const Av> arguments, const StandIns::Native& native,
                     const StandIns::Repeat& repeat, StandIns::Sees sees) {

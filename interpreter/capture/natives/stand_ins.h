@@ -1,17 +1,19 @@
 #pragma once
-// The border at natives. A native function, an operator of a container, a slice: what the interpreter has a C++ text for is
-// not said a second time here. That text runs, on stand-ins: real objects of the heap that stand for what capture knows.
+// The border at natives. A native function, an operator of a container, a slice: what the interpreter has a C++ text
+// for is not said a second time here. That text runs, on stand-ins: real objects of the heap that stand for what
+// capture knows.
 //   a constant without parts          itself
-//   a list, dict, set, tuple, slice   a real one, made for this run; what lies in it stands there by stand-ins of its own
-//   everything else                   a token: an object with no content, the same one wherever the same value is met
-// A token's slots are capture's own operations (token_type.cpp): adding two tokens adds two values of the region, comparing
-// them becomes a condition at entry, calling one follows the function that it stands for, iterating runs the generator.
-// What capture cannot do on a value, no native can do on its token: the region ends in front of the call. So a
-// native that nobody thought of costs speed, and never a meaning.
-// Behind the run the results become abstract values again, and so does what the native has changed. What it changed of an
-// object from outside is done again on the real one, by the same call, in program order. A native iterator stays what it is, as an
-// abstract iterator that the run goes on for: each of its items is made by the interpreter's text when the program asks for it.
-// Knows abstract values and the slots of types; must not know any native.
+//   a list, dict, set, tuple, slice   a real one, made for this run; what lies in it stands there by stand-ins of its
+//   own everything else                   a token: an object with no content, the same one wherever the same value is
+//   met
+// A token's slots are capture's own operations (token_type.cpp): adding two tokens adds two values of the region,
+// comparing them becomes a condition at entry, calling one follows the function that it stands for, iterating runs the
+// generator. What capture cannot do on a value, no native can do on its token: the region ends in front of the call. So
+// a native that nobody thought of costs speed, and never a meaning. Behind the run the results become abstract values
+// again, and so does what the native has changed. What it changed of an object from outside is done again on the real
+// one, by the same call, in program order. A native iterator stays what it is, as an abstract iterator that the run
+// goes on for: each of its items is made by the interpreter's text when the program asks for it. Knows abstract values
+// and the slots of types; must not know any native.
 #include <deque>
 #include <functional>
 
@@ -32,9 +34,9 @@ class StandIns : public std::enable_shared_from_this<StandIns> {
     std::vector<Local<StrObject>> keywords;
   };
 
-  // Which arguments a native may see: any, or such only as need no token. What works on texts and numbers asks what kind of
-  // value it has got, and does another thing with another kind. Later: an iterator that the native makes reads them when it is asked
-  // for items, so that containers are tokens, too, and have the content that they have then.
+  // Which arguments a native may see: any, or such only as need no token. What works on texts and numbers asks what
+  // kind of value it has got, and does another thing with another kind. Later: an iterator that the native makes reads
+  // them when it is asked for items, so that containers are tokens, too, and have the content that they have then.
   enum class Sees : uint8_t { Tokens, Values, Later };
   StandIns(Capture& capture, Sees sees) : capture_(capture), sees_(sees) {}
   ~StandIns();
@@ -57,8 +59,8 @@ class StandIns : public std::enable_shared_from_this<StandIns> {
 
   // ---- for the slots of tokens ----
   Capture& capture() { return capture_; }
-  Value value(const Av& av);     // the stand-in of what lies inside another value
-  Av back(const Value& v);       // what a stand-in, or a new object of the native, is to capture
+  Value value(const Av& av);  // the stand-in of what lies inside another value
+  Av back(const Value& v);    // what a stand-in, or a new object of the native, is to capture
   // A table is asked for the object by its identity: it is none of the others that were.
   void looks_up(const Av& object);
   // Runs code of the script in the middle of the native: it sees what the native has done so far, and the native sees
@@ -90,7 +92,7 @@ class StandIns : public std::enable_shared_from_this<StandIns> {
   Value container(const Av& av, const void* identity);
   Value view(const VDictView& view, const Av& av);
   bool has_container(const Av& av) const;
-  std::vector<Value> content_of(const Av& av);          // as stand-ins
+  std::vector<Value> content_of(const Av& av);  // as stand-ins
   static std::vector<Value> content_of(const Value& object);
   void fill(const Value& object, const std::vector<Value>& content);
   void set_content(Virtual& object, const Value& stand_in);
@@ -109,7 +111,7 @@ class StandIns : public std::enable_shared_from_this<StandIns> {
   bool followed_ = false;
   std::unordered_map<const void*, Value> by_identity_;
   std::unordered_map<ValueId, Value> by_id_;
-  std::unordered_map<const Object*, Av> meanings_;  // of everything that is alive in `kept_`
+  std::unordered_map<const Object*, Av> meanings_;                       // of everything that is alive in `kept_`
   std::unordered_map<const Object*, std::weak_ptr<Virtual>> iterators_;  // which hold the run
   std::vector<Value> kept_;
   Type* tokens_ = nullptr;  // their type, once there is one: the end of this object allocates nothing

@@ -66,8 +66,8 @@ void check_no_nan(Capture& capture, const Av& av) {
     break_here(BreakReason::unknown_number, "a nan among the values that are compared");
 }
 
-// What containers ask first: whether the two are one object. Their answer was no, or they would not ask here. (operator.eq does not ask
-// first, and does not run on tokens.)
+// What containers ask first: whether the two are one object. Their answer was no, or they would not ask here.
+// (operator.eq does not ask first, and does not run on tokens.)
 bool are_one(Capture& capture, const Av& a, const Av& b) {
   if (a.is_number() && b.is_number() && capture.numbers().is_same_number(a.id, b.id)) return true;
   if (a.holds_number() && b.holds_number()) {
@@ -76,7 +76,8 @@ bool are_one(Capture& capture, const Av& a, const Av& b) {
     return false;
   }
   for (const Av* one : {&a, &b})
-    if (one->holds_number() || is_virtual(*one, VirtualKind::Tuple) || is_virtual(*one, VirtualKind::Text)) return false;
+    if (one->holds_number() || is_virtual(*one, VirtualKind::Tuple) || is_virtual(*one, VirtualKind::Text))
+      return false;
   return capture.operators().is_identical(a, b);
 }
 
@@ -124,7 +125,8 @@ Value token_item(Vm&, const Value& self, const Value& key) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av, asked = run.back(key);
   const VDict* dict = as<VDict>(av);
-  return follow(run, runs_script(run, av) || (dict && dict->type), [&] { return run.capture().containers().get_item(av, asked); });
+  return follow(run, runs_script(run, av) || (dict && dict->type),
+                [&] { return run.capture().containers().get_item(av, asked); });
 }
 
 bool token_holds(Vm&, const Value& self, const Value& item) {
@@ -185,7 +187,9 @@ Type* token_type(Vm& vm) {
   TypeSlots& slots = type.slots();
   slots.destroy = destroy_as<Token>;
   slots.binary = token_binary;
-  slots.in_place = [](Vm&, BinaryOp, const Value& self, const Value&) -> Value { refuse(self, "a value that changes in place"); };
+  slots.in_place = [](Vm&, BinaryOp, const Value& self, const Value&) -> Value {
+    refuse(self, "a value that changes in place");
+  };
   slots.unary = token_unary;
   slots.compare = token_compare;
   slots.hash = token_hash;
@@ -200,7 +204,9 @@ Type* token_type(Vm& vm) {
   slots.iterate = token_iterate;
   slots.next = token_next;
   slots.get_attribute = token_attribute;
-  slots.set_attribute = [](Vm&, const Value& self, StrObject*, const Value&) { refuse(self, "an attribute that a call stores"); };
+  slots.set_attribute = [](Vm&, const Value& self, StrObject*, const Value&) {
+    refuse(self, "an attribute that a call stores");
+  };
   slots.call = token_called;
   slots.repr = slots.to_str = token_text;
   slots.format = [](Vm& vm, const Value& self, StrObject*) { return token_text(vm, self); };

@@ -1,10 +1,10 @@
 #pragma once
-// What is read from outside and becomes a fact: attributes, globals, closure cells, elements and entries of objects that are
-// known by identity. A place whose content is assumed is watched: a store to it makes the region invalid. One that changes from
-// call to call (CaptureMemory::dynamic) is an entry value instead (inputs.h). There is no other way to reach what such
-// an object holds. What the region itself has stored there comes first (overlay.h).
-// Owns what was loaded once and the watched places; must not know instructions.
-// Defined in loads.cpp, program/recorded.cpp, values/sequences.cpp.
+// What is read from outside and becomes a fact: attributes, globals, closure cells, elements and entries of objects
+// that are known by identity. A place whose content is assumed is watched: a store to it makes the region invalid. One
+// that changes from call to call (CaptureMemory::dynamic) is an entry value instead (inputs.h). There is no other way
+// to reach what such an object holds. What the region itself has stored there comes first (overlay.h). Owns what was
+// loaded once and the watched places; must not know instructions. Defined in loads.cpp, program/recorded.cpp,
+// values/sequences.cpp.
 #include <array>
 
 #include "interpreter/capture/rooms.h"
@@ -42,10 +42,10 @@ class Cells : private Room {
   Av find_dict_entry(DictObject* dict, const Value& key);
   void watch(Object* holder, const Value& key);
 
-  std::vector<Value> forbidden_;  // lists that are not read any more
-  std::unordered_map<OverlayKey, Av, OverlayHash> loaded_;  // what was read, once
+  std::vector<Value> forbidden_;                                      // lists that are not read any more
+  std::unordered_map<OverlayKey, Av, OverlayHash> loaded_;            // what was read, once
   std::unordered_map<OverlayKey, bool, OverlayHash> constant_cells_;  // assumed
-  std::array<Watched, 512> last_watched_;  // of plan_.watched, by their hash
+  std::array<Watched, 512> last_watched_;                             // of plan_.watched, by their hash
 };
 
 }  // namespace tsc::interp

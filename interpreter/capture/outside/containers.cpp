@@ -5,10 +5,10 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
-#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/modules/partial.h"
 
@@ -78,7 +78,9 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
   if (source.name) text += "." + std::string(source.name->view());
   if (source.holder.is_object())
     return text + "@" + std::to_string(reinterpret_cast<uintptr_t>(source.holder.object()));
-  return source.form == Form::Register || source.form == Form::Closure ? text : source_place(sources, sources[source.parent]) + "/" + text;
+  return source.form == Form::Register || source.form == Form::Closure
+             ? text
+             : source_place(sources, sources[source.parent]) + "/" + text;
 }
 
 // A list or dict whose items are sources of their own when something reads them.
@@ -131,11 +133,13 @@ Av Structures::container_input(const Value& v, uint32_t source) {
   }
   switch (v.object()->kind) {
     case Kind::BoundMethod: return method_input(v, source);
-    case Kind::Function: return is_plain_function(*cast<FunctionObject>(v)) ? function_input(v, source) : instance_input(v, source);
+    case Kind::Function:
+      return is_plain_function(*cast<FunctionObject>(v)) ? function_input(v, source) : instance_input(v, source);
     case Kind::Cell: return cell_input(v, source);
     case Kind::Set: return is_set_of_plain_items(vm_, v) ? set_input(v, source) : instance_input(v, source);
     case Kind::Native: return as_plain_partial(v) ? partial_input(v, source) : instance_input(v, source);
-    case Kind::Iterator: return v.object()->type->type_flags & kScriptClass ? instance_input(v, source) : iterator_input(v, source);
+    case Kind::Iterator:
+      return v.object()->type->type_flags & kScriptClass ? instance_input(v, source) : iterator_input(v, source);
     case Kind::Generator: return iterator_input(v, source);
     default: break;
   }
@@ -184,7 +188,8 @@ Av Structures::length_of_unread(VList& list) {
     EntrySource source;
     source.form = Form::Length;
     source.parent = list.source;
-    list.length = inputs_.load_value(Value::integer(static_cast<int64_t>(cast<ListObject>(list.host)->items.size())), std::move(source));
+    list.length = inputs_.load_value(Value::integer(static_cast<int64_t>(cast<ListObject>(list.host)->items.size())),
+                                     std::move(source));
   }
   if (list.tail.empty()) return list.length;
   return numbers_.scalar(jit::ScalarOp::add, {list.length, Av::integer(static_cast<int64_t>(list.tail.size()))});
@@ -196,7 +201,9 @@ const Av* Structures::appended_item(const Av& container, const Av& key) const {
   if (container.object->source == Virtual::kMadeHere) return nullptr;
   const std::vector<Av>& tail = static_cast<const VList&>(*container.object).tail;
   const int64_t from_end = -key.value.as_int();
-  return from_end >= 1 && from_end <= static_cast<int64_t>(tail.size()) ? &tail[tail.size() - static_cast<size_t>(from_end)] : nullptr;
+  return from_end >= 1 && from_end <= static_cast<int64_t>(tail.size())
+             ? &tail[tail.size() - static_cast<size_t>(from_end)]
+             : nullptr;
 }
 
 void Structures::read_container(const Value& v, uint32_t source, Virtual& object) {
@@ -211,8 +218,7 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
   if (object.kind == VirtualKind::List) {
     const std::vector<Value> items(cast<ListObject>(v)->items.begin(), cast<ListObject>(v)->items.end());
     plan_.sources[source].length = static_cast<uint32_t>(items.size());
-    for (uint32_t i = 0; i < items.size(); ++i)
-      static_cast<VList&>(object).items.push_back(item(i, Value(), items[i]));
+    for (uint32_t i = 0; i < items.size(); ++i) static_cast<VList&>(object).items.push_back(item(i, Value(), items[i]));
     return;
   }
   DictObject* dict = cast<DictObject>(v);
@@ -227,8 +233,8 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
   }
 }
 
-// Something needs the items of a container that was taken as it is: capture starts again and reads them. Of an object that
-// was to be handed on it needs more than the class: it is known by identity.
+// Something needs the items of a container that was taken as it is: capture starts again and reads them. Of an object
+// that was to be handed on it needs more than the class: it is known by identity.
 void Structures::read_from_now_on(const Virtual& object) {
   if (object.source == Virtual::kMadeHere) rolled_.follow_all();
   const std::string& place = container_places_.at(&object);

@@ -1,8 +1,7 @@
 #pragma once
-// What a call brings: entry sources, from which a later call fetches its values and by which it is compared, and the region's
-// inputs made of them. Numbers become registers, tensors become tensor inputs, and what remains is known by identity or goes to
-// structures.h. Owns the tensors that came in.
-// Defined in loads.cpp, exits/exits.cpp, outside.cpp.
+// What a call brings: entry sources, from which a later call fetches its values and by which it is compared, and the
+// region's inputs made of them. Numbers become registers, tensors become tensor inputs, and what remains is known by
+// identity or goes to structures.h. Owns the tensors that came in. Defined in loads.cpp, exits/exits.cpp, outside.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -34,8 +33,8 @@ class Inputs : private Room {
   void refuse_end(const Value& v);
   Av add_input(uint32_t source, EntrySource::Check check, const Value& now);
 
-  std::unordered_map<Object*, Av> tensor_objects_;  // host tensors already inputs
-  std::vector<std::shared_ptr<VTensor>> tensors_in_;      // in the order of the inputs
+  std::unordered_map<Object*, Av> tensor_objects_;    // host tensors already inputs
+  std::vector<std::shared_ptr<VTensor>> tensors_in_;  // in the order of the inputs
 };
 
 }  // namespace tsc::interp

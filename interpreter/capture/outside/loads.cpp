@@ -20,11 +20,12 @@ using Form = EntrySource::Form;
 
 uint64_t tensor_key(const TensorObject& t) {
   return static_cast<uint64_t>(t.tensor.dtype()) | static_cast<uint64_t>(t.tensor.rank()) << 8 |
-         static_cast<uint64_t>(t.requires_grad) << 16 |
-         static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
-         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | static_cast<uint64_t>(t.extra || t.tensor.is_meta()) << 20 |
-         static_cast<uint64_t>(t.view && t.viewed()->is_leaf_with_gradient()) << 21 | static_cast<uint64_t>(t.tensor.place().code()) << 24 |
-         uint64_t{1} << 63;
+         static_cast<uint64_t>(t.requires_grad) << 16 | static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 |
+         static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
+         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 |
+         static_cast<uint64_t>(t.extra || t.tensor.is_meta()) << 20 |
+         static_cast<uint64_t>(t.view && t.viewed()->is_leaf_with_gradient()) << 21 |
+         static_cast<uint64_t>(t.tensor.place().code()) << 24 | uint64_t{1} << 63;
 }
 
 bool CaptureMemory::is_dynamic(const Cell& cell) const {
@@ -48,7 +49,8 @@ void Cells::watch(Object* holder, const Value& key) {
     if (forbidden.object() == holder && !is_kind(key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is changed and read");
   // Loops ask for the same again and again; which of two asked last is enough to know.
-  const uint64_t hash = hash_mix(reinterpret_cast<uint64_t>(holder), key.is_object() ? reinterpret_cast<uint64_t>(key.object()) : 0);
+  const uint64_t hash =
+      hash_mix(reinterpret_cast<uint64_t>(holder), key.is_object() ? reinterpret_cast<uint64_t>(key.object()) : 0);
   Watched& last = last_watched_[hash % last_watched_.size()];
   if (last.holder.is_object() && last.holder.object() == holder && last.key.is(key)) return;
   plan_.watched.push_back({Value(holder), key});
@@ -67,7 +69,8 @@ Av Inputs::add_input(uint32_t source, Check check, const Value& now) {
 
 namespace {
 
-// Of inference mode, outside of it, or with a tangent: the interpreter refuses some of its operations. Or of device "meta".
+// Of inference mode, outside of it, or with a tangent: the interpreter refuses some of its operations. Or of device
+// "meta".
 bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
   return tensor.tensor.is_meta() || (tensor.extra && !(is_inference(&tensor) && modes.inference));
 }
@@ -281,8 +284,7 @@ Av Cells::load_global(StrObject* name) {
 
 Av Cells::find_cell(const Av& cell) {
   if (VCell* virtual_cell = as<VCell>(cell)) return virtual_cell->content;
-  if (!cell.is_constant() || !is_kind(cell.value, Kind::Cell))
-    break_here(BreakReason::unknown_object, "closure cell");
+  if (!cell.is_constant() || !is_kind(cell.value, Kind::Cell)) break_here(BreakReason::unknown_object, "closure cell");
   CellObject* host = cast<CellObject>(cell.value);
   OverlayKey key{host, nullptr, 0};
   if (const Av* stored = overlay_.stored_at(key)) return *stored;

@@ -71,7 +71,8 @@ class Search {
     const InstanceState* state = instance_state(object);
     if (!state || !state->shape) return;
     if (state->shape->dictionary_mode()) return look_into_names(cast<DictObject>(state->slots[0])->table, path);
-    for (uint32_t i = 0; i < state->shape->size(); ++i) add(state->slots[i], path + step(state->shape->name(i)->view()));
+    for (uint32_t i = 0; i < state->shape->size(); ++i)
+      add(state->slots[i], path + step(state->shape->name(i)->view()));
   }
 
   void look_into_names(const Table& table, const std::string& path) {
@@ -101,7 +102,8 @@ std::string object_path(const Frame& frame, const Object* object) {
     if (!code.register_names[reg].empty()) search.add(frame.registers[reg], code.register_names[reg]);
   if (!frame.function) return search.run();
   const auto& closure = frame.function->closure;
-  for (size_t i = 0; i < closure.size() && i < code.free_names.size(); ++i) search.add(closure[i]->content, code.free_names[i]);
+  for (size_t i = 0; i < closure.size() && i < code.free_names.size(); ++i)
+    search.add(closure[i]->content, code.free_names[i]);
   const auto& globals = frame.function->module->globals->table;
   for (uint32_t i = 0; i < globals.used(); ++i)
     if (is_kind(globals.entry(i).key, Kind::Str) && is_kind(globals.entry(i).value, Kind::Instance))

@@ -1,8 +1,8 @@
 // Objects from outside that a call is known by in their structure: tuples of any class, bound methods, functions,
-// closure cells, iterators, sets, partial functions. The next call may bring others of the same form. What they are made of are entry values;
-// what the region changes of them it changes in the real ones, in program order.
-// An iterator is copied at entry, and what the copy gives are the items that the region will take. The region takes
-// each from the real iterator too, so that the interpreter goes on with it where the region has left it.
+// closure cells, iterators, sets, partial functions. The next call may bring others of the same form. What they are
+// made of are entry values; what the region changes of them it changes in the real ones, in program order. An iterator
+// is copied at entry, and what the copy gives are the items that the region will take. The region takes each from the
+// real iterator too, so that the interpreter goes on with it where the region has left it.
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/outside/inputs.h"
@@ -23,8 +23,8 @@ using Form = EntrySource::Form;
 namespace {
 
 // What the classes of a namedtuple define, and what changes no meaning of a tuple's own operations.
-constexpr std::string_view kHarmless[] = {"__new__", "__init__", "__repr__", "__str__", "__getnewargs__", "__init_subclass__",
-                                          "__class_getitem__"};
+constexpr std::string_view kHarmless[] = {"__new__",        "__init__",          "__repr__",         "__str__",
+                                          "__getnewargs__", "__init_subclass__", "__class_getitem__"};
 
 bool changes_operations(const Type& type) {
   const Table& table = type.attributes->table;
@@ -34,7 +34,8 @@ bool changes_operations(const Type& type) {
     const std::string_view name = cast<StrObject>(entry.key)->view();
     const bool is_hook = name.starts_with("__") && entry.value.is_object() && entry.value.object()->type->slots.call;
     const bool is_code = is_kind(entry.value, Kind::Function) || is_hook;
-    if (name.starts_with("__") && is_code && std::find(std::begin(kHarmless), std::end(kHarmless), name) == std::end(kHarmless))
+    if (name.starts_with("__") && is_code &&
+        std::find(std::begin(kHarmless), std::end(kHarmless), name) == std::end(kHarmless))
       return true;
   }
   return false;
@@ -109,8 +110,10 @@ Av Structures::function_input(const Value& v, uint32_t source) {
   plan_.sources[source].length = static_cast<uint32_t>(function->defaults.size());
   uint32_t index = 0;
   for (const Value& value : function->defaults) object->defaults.push_back(part_of(source, index++, value));
-  for (const Value& value : function->keyword_defaults) object->keyword_defaults.push_back(part_of(source, index++, value));
-  for (const Local<CellObject>& cell : function->closure) object->closure.push_back(part_of(source, index++, cell.value()));
+  for (const Value& value : function->keyword_defaults)
+    object->keyword_defaults.push_back(part_of(source, index++, value));
+  for (const Local<CellObject>& cell : function->closure)
+    object->closure.push_back(part_of(source, index++, cell.value()));
   return Av::of(object);
 }
 
@@ -162,7 +165,8 @@ Av Structures::partial_input(const Value& v, uint32_t source) {
   uint32_t index = 0;
   object->function = part_of(source, index++, partial.function);
   for (const Value& value : partial.positional) object->positional.push_back(part_of(source, index++, value));
-  for (const auto& [name, value] : partial.keywords) object->keywords.push_back({name, part_of(source, index++, value)});
+  for (const auto& [name, value] : partial.keywords)
+    object->keywords.push_back({name, part_of(source, index++, value)});
   return Av::of(object);
 }
 

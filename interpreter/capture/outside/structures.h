@@ -1,10 +1,9 @@
 #pragma once
 // What comes in and is known by structure, because a call brings another object of the same form: tuples, lists, dicts,
-// sets, instances that hold data, bound methods, functions, closure cells, partials, iterators and texts. They are taken apart
-// into parts, each an entry source of its own. An object that is needed by identity after all is kept whole: capture starts
-// again and remembers its place (CaptureMemory).
-// Owns what was taken apart; must not know what is stored into it (effects.h).
-// Defined in outside.cpp, containers.cpp, loads.cpp.
+// sets, instances that hold data, bound methods, functions, closure cells, partials, iterators and texts. They are
+// taken apart into parts, each an entry source of its own. An object that is needed by identity after all is kept
+// whole: capture starts again and remembers its place (CaptureMemory). Owns what was taken apart; must not know what is
+// stored into it (effects.h). Defined in outside.cpp, containers.cpp, loads.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -20,7 +19,9 @@ class Structures : private Room {
   // An object known by identity whose content the region changes, or that it compares with others.
   void keep_apart_from(const Value& holder);
   // The first source at which that text came in; `source` where it has not.
-  uint32_t first_source_of_text(Object* text, uint32_t source) { return texts_.try_emplace(text, source).first->second; }
+  uint32_t first_source_of_text(Object* text, uint32_t source) {
+    return texts_.try_emplace(text, source).first->second;
+  }
   const uint32_t* source_of_text(Object* text) const {
     const auto found = texts_.find(text);
     return found == texts_.end() ? nullptr : &found->second;
@@ -33,7 +34,8 @@ class Structures : private Room {
   bool comes_apart(const Value& v, uint32_t source) const;
   // Anything else that comes apart, or is only handed on and known by its class.
   Av container_input(const Value& v, uint32_t source);
-  // Of a list whose items nothing reads: how many there are, and an item that the region has appended; null: another one.
+  // Of a list whose items nothing reads: how many there are, and an item that the region has appended; null: another
+  // one.
   Av length_of_unread(VList& list);
   const Av* appended_item(const Av& container, const Av& key) const;
   bool is_tuple_by_items(const Value& v);
@@ -57,9 +59,9 @@ class Structures : private Room {
   Av instance_input(const Value& v, uint32_t source);
   void read_container(const Value& v, uint32_t source, Virtual& object);
 
-  std::unordered_map<Object*, uint32_t> texts_;        // texts of which only what they say is a fact: their sources
-  std::unordered_map<Object*, Av> taken_apart_;        // by the object
-  std::unordered_set<Object*> constants_;             // host objects reached by identity
+  std::unordered_map<Object*, uint32_t> texts_;  // texts of which only what they say is a fact: their sources
+  std::unordered_map<Object*, Av> taken_apart_;  // by the object
+  std::unordered_set<Object*> constants_;        // host objects reached by identity
   std::unordered_map<const Virtual*, std::string> container_places_;  // source_place of each
 };
 

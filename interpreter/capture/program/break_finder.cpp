@@ -8,9 +8,9 @@
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/vm/stops.h"
 #include "interpreter/vm/vm.h"
 #include "lang/bytecode/liveness.h"
-#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -111,7 +111,7 @@ class BreakFinder {
 std::vector<FoundBreak> find_breaks(Vm& vm, const Frame& frame, CaptureMemory memory) {
   memory.follows_calls = true;
   memory.follows_loops = true;  // what hinders a loop to be rolled hinders no capture
-  memory.refused.clear();  // in front of instructions that come to their reasons again
+  memory.refused.clear();       // in front of instructions that come to their reasons again
   for (int attempt = 0; attempt < 64; ++attempt) {
     try {
       Capture capture(vm, frame, memory);

@@ -1,9 +1,9 @@
 #pragma once
-// All places at which a call would leave its region, for a function that must not (fullgraph=True): capture stops at the
-// first one, and whoever mends a program wants to see the others too. So the capture is made again, and where it would
-// stop, the instruction is passed over: what it would have made is unknown, what needs that is passed over silently, and
-// of an unknown branch both sides are seen, one after the other. Only for an error's text: what is captured so means
-// nothing. Knows Capture from inside; nothing runs.
+// All places at which a call would leave its region, for a function that must not (fullgraph=True): capture stops at
+// the first one, and whoever mends a program wants to see the others too. So the capture is made again, and where it
+// would stop, the instruction is passed over: what it would have made is unknown, what needs that is passed over
+// silently, and of an unknown branch both sides are seen, one after the other. Only for an error's text: what is
+// captured so means nothing. Knows Capture from inside; nothing runs.
 #include <string>
 #include <vector>
 

@@ -34,11 +34,23 @@ bool has_own_attributes(const Value& tensor) {
 }
 
 TensorForm form_of(const VTensor& tensor, DType dtype, size_t rank) {
-  const bool facts[] = {tensor.requires_grad,    tensor.hooked,          tensor.leaf,
-                        tensor.in_history,       tensor.unrecorded,      tensor.contiguous,
-                        tensor.dirty,            tensor.view != nullptr, tensor.input != kNoValue,
-                        tensor.has_grad_overlay, tensor.built,           !tensor.host.is_undefined(),
-                        tensor.has_ambiguous(),  !tensor.views.empty(),  tensor.copied_in.get() != nullptr, tensor.is_data, tensor.is_inference};
+  const bool facts[] = {tensor.requires_grad,
+                        tensor.hooked,
+                        tensor.leaf,
+                        tensor.in_history,
+                        tensor.unrecorded,
+                        tensor.contiguous,
+                        tensor.dirty,
+                        tensor.view != nullptr,
+                        tensor.input != kNoValue,
+                        tensor.has_grad_overlay,
+                        tensor.built,
+                        !tensor.host.is_undefined(),
+                        tensor.has_ambiguous(),
+                        !tensor.views.empty(),
+                        tensor.copied_in.get() != nullptr,
+                        tensor.is_data,
+                        tensor.is_inference};
   TensorForm form{dtype, rank, 0, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
   for (const bool fact : facts) form.facts = form.facts * 2 + fact;
   return form;
@@ -214,7 +226,8 @@ bool CallRecorder::asks_first(ValueId id, const std::optional<Scalar>& now) {
   return true;
 }
 
-// Also of one that appended nothing, since the same numbers were there: it may have to, and to raise, when it is repeated.
+// Also of one that appended nothing, since the same numbers were there: it may have to, and to raise, when it is
+// repeated.
 void CallRecorder::add(std::function<void(Repetition&)> step) {
   if (record_->steps.size() >= kMostSteps) return spoil();
   record_->steps.push_back({std::move(step), capture_.builder().known_origin(), {}});
@@ -262,9 +275,7 @@ bool Repetition::fits(const RecordedValue& old, const Av& now) {
   if (old.kind != now.kind) return false;
   switch (now.kind) {
     case Av::Kind::Constant: return objects_.match(old.constant, now.value);
-    case Av::Kind::Number:
-      numbers_[old.id] = now;
-      return old.scalar_kind == now.scalar_kind && bind(old.id, now.id);
+    case Av::Kind::Number: numbers_[old.id] = now; return old.scalar_kind == now.scalar_kind && bind(old.id, now.id);
     case Av::Kind::Virtual: break;
     default: return true;
   }
@@ -272,7 +283,8 @@ bool Repetition::fits(const RecordedValue& old, const Av& now) {
   if (old.form == VirtualKind::Tensor) return bind(old, now);
   if (old.form != VirtualKind::Tuple) return true;
   const VTuple& tuple = static_cast<const VTuple&>(*now.object);
-  bool good = tuple.source == Virtual::kMadeHere && tuple.type.get() == old.type.get() && tuple.items.size() == old.items.size();
+  bool good = tuple.source == Virtual::kMadeHere && tuple.type.get() == old.type.get() &&
+              tuple.items.size() == old.items.size();
   for (size_t i = 0; good && i < old.items.size(); ++i) good = fits(old.items[i], tuple.items[i]);
   return good;
 }
@@ -315,7 +327,8 @@ bool Repetition::fits(const FunctionObject* function, std::span<const Av> argume
     return found == ids_.end() || is_same(capture.conditions().find_hint(found->second), asked.second);
   };
   return std::all_of(record_.asked.begin(), record_.asked.end(), is_as_before) &&
-         std::all_of(record_.reads.begin(), record_.reads.end(), [&](const CallRecord::Read& read) { return fits(read); });
+         std::all_of(record_.reads.begin(), record_.reads.end(),
+                     [&](const CallRecord::Read& read) { return fits(read); });
 }
 
 Av Repetition::value(const RecordedValue& old) const {
@@ -428,7 +441,7 @@ SeenCall* RepeatedCalls::seen_call(const FunctionObject* function, const CallArg
 }
 
 bool RepeatedCalls::repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments,
-                          uint16_t destination) {
+                                uint16_t destination) {
   if (seen.misses >= kMostMisses) return false;
   for (const std::shared_ptr<const CallRecord>& record : seen.records) {
     Repetition again(capture_, *record);
@@ -452,7 +465,7 @@ void RepeatedCalls::begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> rec
 }
 
 std::unique_ptr<CallRecorder> RepeatedCalls::recorder_for(const SeenCall& seen, FunctionObject* function,
-                                                    const CallArguments& arguments) {
+                                                          const CallArguments& arguments) {
   if (recorder_ || seen.steps < kWorthRepeating || seen.records.size() >= kMostRecords || seen.spoiled) return nullptr;
   return std::make_unique<CallRecorder>(capture_, function, arguments.positional);
 }

@@ -1,8 +1,8 @@
 #pragma once
 // Calls that are followed once: the layers of a model and the parameters of an optimizer go through the same functions
 // again and again. While such a call is captured, it is recorded what it reads of the program and what it does to the
-// region and to tensors. A later call of the function whose arguments have the same form, and for which everything that was
-// read reads the same with each object exchanged for its counterpart, does the same to its own tensors, and no
+// region and to tensors. A later call of the function whose arguments have the same form, and for which everything that
+// was read reads the same with each object exchanged for its counterpart, does the same to its own tensors, and no
 // bytecode is followed for it. Of a call that does anything else there is no record: spoil() says so.
 // First all is compared, which changes nothing; should something then come out otherwise than in the recorded call (a
 // condition that does not hold, a tensor that another one has written), capture starts again and follows all calls of
@@ -37,11 +37,11 @@ struct RecordedValue {
   Av::Kind kind = Av::Kind::Undefined;
   VirtualKind form = VirtualKind::Tensor;  // Virtual
   jit::ValueKind scalar_kind = jit::ValueKind::Int;
-  ValueId id = kNoValue;              // Number; of a tensor, what it was
-  uint32_t number = 0;                // Tensor
-  TensorForm tensor;                  // of what a step made
-  Value constant;                     // Constant; the script tensor behind an input; what the number was
-  std::vector<RecordedValue> items;   // Tuple
+  ValueId id = kNoValue;             // Number; of a tensor, what it was
+  uint32_t number = 0;               // Tensor
+  TensorForm tensor;                 // of what a step made
+  Value constant;                    // Constant; the script tensor behind an input; what the number was
+  std::vector<RecordedValue> items;  // Tuple
   Local<Type> type;
 };
 

@@ -1,5 +1,4 @@
-// Calls while capturing: primitives are emitted, known natives handled, classes constructed as virtual
-// instances, objects called through __call__. What is not known breaks the region.
+// Calls while capturing: of primitives, natives, classes, functions and objects. What is not known breaks the region.
 #include "interpreter/capture/program/calls.h"
 
 #include <algorithm>
@@ -31,8 +30,7 @@
 namespace tsc::interp {
 namespace {
 
-// Arguments in the order of the native's signature, as the interpreter binds them: objects that stand for the arguments
-// are bound in their place.
+// Arguments in the order of the native's signature, as the interpreter binds objects that stand for them.
 std::vector<Av> bind_native(Capture& capture, NativeFunction* function, CallArguments& arguments) {
   const Signature& signature = *function->signature;
   if (!signature.is_plain()) break_here(BreakReason::unknown_call, function->name + "() takes any arguments");
@@ -116,10 +114,12 @@ namespace {
 
 // Natives that do not ask of which class their first argument, a dict, is.
 bool is_for_any_dict(const NativeFunction* function) {
-  constexpr std::string_view kMethods[] = {"__init__", "update", "get",         "setdefault",  "pop",          "popitem", "clear",
-                                           "copy",     "__eq__", "__setitem__", "__delitem__", "__contains__", "__len__"};
+  constexpr std::string_view kMethods[] = {"__init__",    "update",       "get",    "setdefault", "pop",
+                                           "popitem",     "clear",        "copy",   "__eq__",     "__setitem__",
+                                           "__delitem__", "__contains__", "__len__"};
   if (function && function->owner == "_collections" && function->name == "count_elements") return true;
-  return function && function->is_method && function->owner == "dict" && std::find(std::begin(kMethods), std::end(kMethods), function->name) != std::end(kMethods);
+  return function && function->is_method && function->owner == "dict" &&
+         std::find(std::begin(kMethods), std::end(kMethods), function->name) != std::end(kMethods);
 }
 
 Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& arguments, StandIns::Sees sees) {
@@ -152,7 +152,8 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& argum
     return interp::call(capture.vm(), callee, args);
   };
   const auto run = std::make_shared<StandIns>(capture, sees);
-  if ((is_for_any_dict(function) || callee.is(Value(capture.vm().types().dict))) && !all.empty()) run->show_as_dict(all[0]);
+  if ((is_for_any_dict(function) || callee.is(Value(capture.vm().types().dict))) && !all.empty())
+    run->show_as_dict(all[0]);
   return run->run(all, native, repeat);
 }
 
@@ -191,13 +192,15 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
   return Av::none();
 }
 
-// A number that this call decides, as it is now, which every other entry has to agree with. Zeros have two signs, and are equal.
+// A number that this call decides, as it is now, which every other entry has to agree with. Zeros have two signs, and
+// are equal.
 Av settled(Capture& capture, const Av& av) {
   const std::optional<Scalar> now = av.is_number() ? capture.conditions().hint(av.id) : std::nullopt;
   if (!now || av.scalar_kind == jit::ValueKind::Bool) return av;
   if (av.scalar_kind == jit::ValueKind::Int) return Av::integer(capture.numbers().concrete_int(av));
   if (now->f == 0) return av;
-  const jit::ValueId is_it = capture.conditions().combined(jit::ScalarOp::eq, av.id, capture.builder().constant(now->f));
+  const jit::ValueId is_it =
+      capture.conditions().combined(jit::ScalarOp::eq, av.id, capture.builder().constant(now->f));
   const std::optional<Scalar> known = capture.builder().known(is_it);
   return (known ? known->i != 0 : capture.conditions().assume_at_entry(is_it)) ? Av::constant(Value::real(now->f)) : av;
 }
@@ -224,7 +227,8 @@ Av Calls::call_native(NativeFunction* function, CallArguments& arguments, uint16
     return call_primitive(capture_, prim_op(function), bind_native(capture_, function, arguments));
   const NativeRow* row = native_row(function);
   if (!row)
-    break_here(BreakReason::unknown_call, (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
+    break_here(BreakReason::unknown_call,
+               (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
   if (row->symbolic) {
     CallArguments bound;
     const bool binds = function->signature && !row->takes_unbound;
@@ -246,10 +250,11 @@ bool Calls::is_tuple_class(Type* type) {
          !(make && is_kind(*make, Kind::StaticMethod));
 }
 
-// A class that adds methods to a dict, as OrderedDict: one that is made like a dict, or by an __init__ of its own, and finds and keeps
-// what a dict does.
+// A class that adds methods to a dict, as OrderedDict: one that is made like a dict, or by an __init__ of its own, and
+// finds and keeps what a dict does.
 bool Calls::is_dict_class(Type* type, bool has_init) {
-  if (!(type->type_flags & kScriptClass) || type->layout != Kind::Dict || (type->type_flags & kHasFinalizer)) return false;
+  if (!(type->type_flags & kScriptClass) || type->layout != Kind::Dict || (type->type_flags & kHasFinalizer))
+    return false;
   if (type->type->slots.call != vm_.types().type->slots.call) return false;
   for (const char* name : {"__init__", "__new__", "__setitem__", "__getattribute__"}) {
     const Value* found = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
@@ -274,7 +279,8 @@ Av Calls::make_dict_of(Type* type, CallArguments& arguments) {
 
 namespace {
 
-void give_keyword(std::vector<std::pair<Local<StrObject>, Av>>& keywords, const Local<StrObject>& name, const Av& value) {
+void give_keyword(std::vector<std::pair<Local<StrObject>, Av>>& keywords, const Local<StrObject>& name,
+                  const Av& value) {
   for (auto& [known, old] : keywords)
     if (known.get() == name.get()) {
       old = value;
@@ -305,8 +311,9 @@ Av Calls::make_partial(Type* type, CallArguments& arguments) {
   const Av& function = arguments.positional[0];
   const std::shared_ptr<VPartial> inner = parts_of(capture_, function);
   const bool is_callable = inner || as<VFunction>(function) || as<VBoundMethod>(function) ||
-                           (function.is_constant() && (is_kind(function.value, Kind::Function) || is_kind(function.value, Kind::NativeFunction) ||
-                                                       is_kind(function.value, Kind::Type))) ||
+                           (function.is_constant() &&
+                            (is_kind(function.value, Kind::Function) || is_kind(function.value, Kind::NativeFunction) ||
+                             is_kind(function.value, Kind::Type))) ||
                            attributes_.type_of_av(function)->slots.call;
   if (!is_callable) break_here(BreakReason::raises, "TypeError: the first argument must be callable");
   partial->function = inner ? inner->function : function;
@@ -327,8 +334,8 @@ void Calls::call_partial(const Av& callee, CallArguments arguments, uint16_t des
   call(partial->function, std::move(all), destination, discard_result);
 }
 
-// By a __new__ of the script. Where it gives an object of the class and there is an __init__ too, that is called as type's
-// call does; what it raises or leaves there, the whole call leaves.
+// By a __new__ of the script. Where it gives an object of the class and there is an __init__ too, that is called as
+// type's call does; what it raises or leaves there, the whole call leaves.
 void Calls::construct_by_new(Type* type, CallArguments arguments, uint16_t destination) {
   const auto method = [&](const char* name) -> Value {
     const Value* found = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
@@ -359,7 +366,8 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     return;
   }
   if (type->is_subtype_of(vm_.exceptions().BaseException) && raising_.is_handled())
-    if (Av made = raising_.make_exception(type, arguments); !made.is_undefined()) return frames_.write(destination, made);
+    if (Av made = raising_.make_exception(type, arguments); !made.is_undefined())
+      return frames_.write(destination, made);
   if (is_partial_type(type)) return frames_.write(destination, make_partial(type, arguments));
   if (is_tuple_class(type) && arguments.keywords.empty() && arguments.positional.size() == 1) {
     Av tuple = containers_.make_tuple_av(iterators_.items_of(arguments.positional[0]));
@@ -368,8 +376,10 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
   }
   if (is_dict_class(type, false)) return frames_.write(destination, make_dict_of(type, arguments));
   if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
-  const bool has_script_layout = type->layout == Kind::Instance || type->layout == Kind::Tuple || type->layout == Kind::BoxedNumber;
-  const bool by_script = (type->type_flags & kScriptClass) && has_script_layout && type->type->slots.call == vm_.types().type->slots.call;
+  const bool has_script_layout =
+      type->layout == Kind::Instance || type->layout == Kind::Tuple || type->layout == Kind::BoxedNumber;
+  const bool by_script =
+      (type->type_flags & kScriptClass) && has_script_layout && type->type->slots.call == vm_.types().type->slots.call;
   if (by_script && type->slots.construct) return construct_by_new(type, std::move(arguments), destination);
   const bool is_dict = is_dict_class(type, true);
   if (!is_dict && (!by_script || type->layout != Kind::Instance || (type->type_flags & kAbstractClass)))
@@ -399,8 +409,7 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
 void Calls::call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
   Type* type = attributes_.type_of_av(callee);
   const Value* method = attributes_.class_attribute(type, vm_.names().call.get(), nullptr);
-  if (!method || !is_kind(*method, Kind::Function))
-    break_here(BreakReason::unknown_call, "call of a " + type->name);
+  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::unknown_call, "call of a " + type->name);
   arguments.positional.insert(arguments.positional.begin(), callee);
   call(Av::constant(*method), std::move(arguments), destination, discard_result);
 }
@@ -435,8 +444,8 @@ std::vector<Av> row_of_items(Vm& vm, const AFrame& frame, const lang::ParameterL
 
 // Errors of binding are the interpreter's to raise: capture only leaves.
 void Calls::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,
-                             const std::vector<Av>& defaults,
-                             const std::vector<Av>& keyword_defaults, const std::string& name) {
+                           const std::vector<Av>& defaults, const std::vector<Av>& keyword_defaults,
+                           const std::string& name) {
   const lang::ParameterList& list = code.parameters;
   for (size_t i = 0; i < arguments.keywords.size(); ++i)
     for (size_t k = 0; k < i; ++k)
@@ -444,7 +453,8 @@ void Calls::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArgu
         break_here(BreakReason::raises, "TypeError: a keyword argument twice");
   auto fail = [&] { break_here(BreakReason::raises, "TypeError: arguments of " + name + "()"); };
   for (auto& [key, value] : arguments.keywords) {
-    if (list.has_varkwargs || std::find(list.names.begin(), list.names.end(), key->view()) != list.names.end()) continue;
+    if (list.has_varkwargs || std::find(list.names.begin(), list.names.end(), key->view()) != list.names.end())
+      continue;
     if (StrObject* parameter = other_spelling(vm_, frame.module.get(), list, key.get()))
       key = Local<StrObject>(parameter);
   }
@@ -493,8 +503,8 @@ void Calls::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArgu
   }
 }
 
-void Calls::push_call(const Av& function, AFrame frame, CallArguments& arguments,
-                        uint16_t destination, bool discard_result) {
+void Calls::push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,
+                      bool discard_result) {
   if (frames_.frame_count() >= kMaxDepth) break_here(BreakReason::too_large, "call depth");
   prepare_code(vm_, frame.code);
   const lang::CodeObject& code = *frame.code->code;
@@ -515,8 +525,7 @@ void Calls::push_call(const Av& function, AFrame frame, CallArguments& arguments
     FunctionObject* host = frame.host_function.get();
     for (const Value& v : host->defaults) defaults.push_back(Av::constant(v));
     for (const Value& v : host->keyword_defaults) keyword_defaults.push_back(Av::constant(v));
-    for (const Local<CellObject>& cell : host->closure)
-      frame.closure.push_back(Av::constant(cell.value()));
+    for (const Local<CellObject>& cell : host->closure) frame.closure.push_back(Av::constant(cell.value()));
   }
   bind_arguments(code, frame, arguments, defaults, keyword_defaults, code.name);
   if (code.is_generator) {
@@ -528,8 +537,7 @@ void Calls::push_call(const Av& function, AFrame frame, CallArguments& arguments
   frames_.push_frame(std::move(frame));
 }
 
-void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination,
-                   bool discard_result) {
+void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
   if (VBoundMethod* bound = as<VBoundMethod>(callee)) {
     Av function = bound->function;
     arguments.positional.insert(arguments.positional.begin(), bound->self);
@@ -543,7 +551,8 @@ void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination
   }
   if (is_virtual(callee, VirtualKind::Partial) || (callee.is_constant() && as_plain_partial(callee.value)))
     return call_partial(callee, std::move(arguments), destination, discard_result);
-  if (is_virtual(callee, VirtualKind::Instance)) return call_object(callee, std::move(arguments), destination, discard_result);
+  if (is_virtual(callee, VirtualKind::Instance))
+    return call_object(callee, std::move(arguments), destination, discard_result);
   if (!callee.is_constant() || !callee.value.is_object())
     break_here(BreakReason::unknown_call, "the callee is not known");
   Object* object = callee.value.object();
@@ -585,8 +594,7 @@ void Calls::call_library(const char* name, std::vector<Av> arguments, uint16_t d
   if (!method) break_here(BreakReason::raises, "torch is not imported");
   CallArguments call_arguments;
   call_arguments.positional = std::move(arguments);
-  call(Av::constant(*method), std::move(call_arguments), destination,
-       destination == kNoDestination);
+  call(Av::constant(*method), std::move(call_arguments), destination, destination == kNoDestination);
 }
 
 }  // namespace tsc::interp

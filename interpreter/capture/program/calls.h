@@ -1,8 +1,7 @@
 #pragma once
-// Calls: from a callee and its arguments to a frame (a script function), an object under construction (a class) or the row of
-// a native (native_table.h). A getter that an attribute turned out to be waits here for the instruction to call it.
-// Must not know tensors nor what a native does.
-// Defined in calls.cpp, values/sequences.cpp.
+// Calls: from a callee and its arguments to a frame (a script function), an object under construction (a class) or the
+// row of a native (native_table.h). A getter that an attribute turned out to be waits here for the instruction to call
+// it. Must not know tensors nor what a native does. Defined in calls.cpp, values/sequences.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -22,8 +21,7 @@ class Calls : private Room {
   void refuse_override(const Av& av, std::initializer_list<const char*> names);
   // Starts a call whose result goes to `destination`; returns at once for natives (the result is written),
   // pushes an abstract frame for script functions.
-  void call(const Av& callee, CallArguments arguments, uint16_t destination,
-            bool discard_result = false);
+  void call(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result = false);
   // Of a symbolic form: it does not know these arguments.
   Av decline() {
     declined_ = true;
@@ -46,8 +44,7 @@ class Calls : private Room {
   bool is_dict_class(Type* type, bool has_init);
   Av make_dict_of(Type* type, CallArguments& arguments);
   void call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result);
-  void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,
-                 bool discard_result);
+  void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination, bool discard_result);
   void bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,
                       const std::vector<Av>& defaults, const std::vector<Av>& keyword_defaults,
                       const std::string& name);

@@ -1,8 +1,8 @@
 #pragma once
-// Which object stands in whose place where what was captured for some objects is to serve others of the same form: equal
-// numbers and strings, classes and functions themselves, and a counterpart for every module, list, dict and tensor, the
-// same one wherever it is met.
-// Knows script objects; must not know plans, regions or what is done with the counterparts.
+// Which object stands in whose place where what was captured for some objects is to serve others of the same form:
+// equal numbers and strings, classes and functions themselves, and a counterpart for every module, list, dict and
+// tensor, the same one wherever it is met. Knows script objects; must not know plans, regions or what is done with the
+// counterparts.
 #include <span>
 #include <unordered_map>
 

@@ -13,8 +13,8 @@
 #include "interpreter/modules/partial.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
-#include "jit/region/scalar_eval.h"
 #include "interpreter/vm/stops.h"
+#include "jit/region/scalar_eval.h"
 
 namespace tsc::interp {
 namespace {
@@ -75,7 +75,8 @@ void Frames::note_held(const Frame& frame) {
     if (frame.pc == 0 && reg >= code.parameters.count()) continue;
     const Value& v = frame.registers[reg];
     // What it is is known of every entry.
-    const bool is_known = live.contains(reg) && (!v.is_object() || is_kind(v, Kind::Str) || as_tensor(tensor_state_, v));
+    const bool is_known =
+        live.contains(reg) && (!v.is_object() || is_kind(v, Kind::Str) || as_tensor(tensor_state_, v));
     held_at_entry_[reg] = !is_known && (reg < code.register_names.size() || !v.is_undefined());
   }
 }
@@ -161,8 +162,7 @@ void Frames::write(uint16_t reg, Av value) {
 uint32_t Frames::origin_at(uint32_t pc) {
   AFrame& frame = stack_.back();
   if (origin_pc_ == pc && origin_depth_ == stack_.size() && origin_ &&
-      plan_.origins[origin_].code.get() == frame.code.get() &&
-      plan_.origins[origin_].caller == frame.call_origin)
+      plan_.origins[origin_].code.get() == frame.code.get() && plan_.origins[origin_].caller == frame.call_origin)
     return origin_;
   Origin origin;
   origin.caller = frame.call_origin;
@@ -192,7 +192,8 @@ void Frames::return_from(const Av& result) {
 }
 
 void Frames::leave_with_return(const Av& result) {
-  if (!frame().constructed.is_undefined() && !result.is_none()) break_here(BreakReason::raises, "TypeError: __init__()");
+  if (!frame().constructed.is_undefined() && !result.is_none())
+    break_here(BreakReason::raises, "TypeError: __init__()");
   if (stack_.size() > 1) return return_from(result);
   builder_.origin = current_origin();
   writes_.flush_leaving();
@@ -211,7 +212,8 @@ void Frames::leave_or_refuse(const BreakHere& reason) {
 void Frames::leave_with_break(const BreakHere& reason) {
   bool looked_in_vain = false;
   for (const CaptureMemory::Look& look : memory_.looks)
-    if (look.code == frame().code.get() && look.pc == frame().pc) looked_in_vain |= memory_.whole.erase(look.place) != 0;
+    if (look.code == frame().code.get() && look.pc == frame().pc)
+      looked_in_vain |= memory_.whole.erase(look.place) != 0;
   if (looked_in_vain) refuse(frame().code.get(), frame().pc, reason);
   builder_.origin = current_origin();
   writes_.flush_leaving();
@@ -304,7 +306,8 @@ Modes Frames::modes_after_raise() {
       const bool inside = entry->begin <= frame.pc && frame.pc < entry->end;
       VInstance* mode = inside ? mode_of_region(frame, *entry) : nullptr;
       if (!mode) continue;
-      if (finds_grad) after.grad_enabled = numbers_.truth(*attributes_.find_field(*mode, intern(vm_, kGradBefore).get()));
+      if (finds_grad)
+        after.grad_enabled = numbers_.truth(*attributes_.find_field(*mode, intern(vm_, kGradBefore).get()));
       finds_grad = false;
       const Av* inference = attributes_.find_field(*mode, intern(vm_, kInferenceBefore).get());
       if (inference && finds_inference) after.inference = numbers_.truth(*inference);

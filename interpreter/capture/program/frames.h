@@ -3,9 +3,8 @@
 // instruction after the other to its handler (steps.h). A call pushes a frame, a return pops one; script code inside an
 // instruction (a map's function, a generator's body) runs above the instruction's frame until it is done. When the
 // instruction cannot go on, the region is left in front of it.
-// Owns the frames, the program's place for the region's instructions (origins) and the steps that were taken. Must not know
-// what an instruction means.
-// Defined in frames.cpp, nested.cpp, recorded.cpp.
+// Owns the frames, the program's place for the region's instructions (origins) and the steps that were taken. Must not
+// know what an instruction means. Defined in frames.cpp, nested.cpp, recorded.cpp.
 #include <algorithm>
 #include <functional>
 
@@ -16,29 +15,29 @@ namespace tsc::interp {
 struct SeenCall;
 
 struct AFrame {
-  Av function;                    // constant function or VFunction; Undefined for the entered frame
+  Av function;  // constant function or VFunction; Undefined for the entered frame
   Local<CodeObject> code;
   Local<ModuleObject> module;
   Local<FunctionObject> host_function;  // of a constant function
   std::vector<Av> closure;
   std::vector<Av> registers;
   uint32_t pc = 0;
-  uint16_t destination = 0;       // register of the caller that gets the result
-  bool discard_result = false;    // __init__ (the instance is in `constructed`) or __setitem__
+  uint16_t destination = 0;     // register of the caller that gets the result
+  bool discard_result = false;  // __init__ (the instance is in `constructed`) or __setitem__
   Av constructed;
-  uint32_t call_origin = 0;       // origin of the caller's call instruction
-  VIterator* generator = nullptr; // whose body this is
-  SeenCall* seen = nullptr;       // of the call; null: it is not to be repeated
-  uint32_t begun = 0;             // when, in steps of the capture
+  uint32_t call_origin = 0;        // origin of the caller's call instruction
+  VIterator* generator = nullptr;  // whose body this is
+  SeenCall* seen = nullptr;        // of the call; null: it is not to be repeated
+  uint32_t begun = 0;              // when, in steps of the capture
   bool recorded = false;
-  Av handled;                     // the exception of the region that it handles, in `handlers` handlers
+  Av handled;  // the exception of the region that it handles, in `handlers` handlers
   uint32_t handlers = 0;
   struct Turns {
     uint32_t head, count;
   };
-  std::vector<Turns> turns;       // of the loops that it is in
-  size_t turn_begins_at = 0;      // in the region's instructions
-  uint32_t open_test = ~0u;       // where it last asked for a number or an iterator of the call, to go on or to jump
+  std::vector<Turns> turns;   // of the loops that it is in
+  size_t turn_begins_at = 0;  // in the region's instructions
+  uint32_t open_test = ~0u;   // where it last asked for a number or an iterator of the call, to go on or to jump
 };
 
 class Frames : private Room {
@@ -111,13 +110,13 @@ class Frames : private Room {
   // Registers of the entered frame with objects that may die with them; empty: the program does not see that.
   std::vector<bool> held_at_entry_;
   bool done_ = false;
-  uint32_t nested_ = 0;    // how many instructions wait for script code that they run
+  uint32_t nested_ = 0;  // how many instructions wait for script code that they run
   Av nested_result_;
   bool advanced_ = false;  // the instruction took items from an iterator
   uint32_t steps_ = 0;
   bool set_grad_enabled_ = true;  // as the program has set it; `modes_` may differ inside one operation
-  uint32_t step_pc_ = 0;      // of the instruction that is captured
-  uint32_t origin_pc_ = ~0u;  // of the last origin
+  uint32_t step_pc_ = 0;          // of the instruction that is captured
+  uint32_t origin_pc_ = ~0u;      // of the last origin
   uint32_t origin_ = 0;
   size_t origin_depth_ = 0;
 };

@@ -1,9 +1,8 @@
 #pragma once
-// The loops that capture follows, turn by turn. Their number of turns is a fact of the region where the program holds what decides
-// it (the layers of a model); where the call brings that, another call may need another number: such a loop is open. One that has
-// had too many numbers (compiler/loop_turns.h) leaves the region behind each turn.
-// Owns the numbers of turns. Must not know what a turn does.
-// Defined in loops.cpp.
+// The loops that capture follows, turn by turn. Their number of turns is a fact of the region where the program holds
+// what decides it (the layers of a model); where the call brings that, another call may need another number: such a
+// loop is open. One that has had too many numbers (compiler/loop_turns.h) leaves the region behind each turn. Owns the
+// numbers of turns. Must not know what a turn does. Defined in loops.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {

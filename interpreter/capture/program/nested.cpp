@@ -79,9 +79,7 @@ void Frames::run_above(size_t base, const std::function<void()>& start) {
     const uint32_t origin = frames.builder_.known_origin();
   } const above(*this, base);
   const bool outermost = nested_ == 1;
-  const auto leave = [&](const BreakHere& reason) {
-    refuse(stack_[base - 1].code.get(), stack_[base - 1].pc, reason);
-  };
+  const auto leave = [&](const BreakHere& reason) { refuse(stack_[base - 1].code.get(), stack_[base - 1].pc, reason); };
   try {
     start();
     while (stack_.size() > base) step();
@@ -127,7 +125,7 @@ std::shared_ptr<VIterator> Iterators::make_lazy(VIterator::Form form) {
 
 void Iterators::refuse_making(const VIterator& iterator) {
   frames_.refuse(iterator.made_in.get(), iterator.made_at,
-         {BreakReason::instruction, "an iterator that is used after the region"});
+                 {BreakReason::instruction, "an iterator that is used after the region"});
 }
 
 bool Frames::resume(VIterator& generator, Av* out) {
@@ -192,25 +190,21 @@ Av Operators::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av
   if (!left_type && !right_type) return Av();
   // What a native left operand does with an object of a script class is the interpreter's to know, but for
   // numbers and tensors, which leave it to the right one.
-  if (!left_type && !tensors_.tensor_of(left) && !left.is_number() &&
-      !(left.is_constant() && !left.value.is_object()))
+  if (!left_type && !tensors_.tensor_of(left) && !left.is_number() && !(left.is_constant() && !left.value.is_object()))
     break_here(BreakReason::unknown_call, "reflected operator");
   const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
   if (in_place)
-    if (Av result = try_operator(left, info.in_place, right); !result.is_undefined())
-      return result;
+    if (Av result = try_operator(left, info.in_place, right); !result.is_undefined()) return result;
   const bool is_derived = left_type && right_type && right_type != left_type && right_type->is_subtype_of(left_type);
   const Local<StrObject> reflected = intern(vm_, info.reflected);
   const Value* own = is_derived ? attributes_.class_attribute(right_type, reflected.get(), nullptr) : nullptr;
   const Value* inherited = is_derived ? attributes_.class_attribute(left_type, reflected.get(), nullptr) : nullptr;
   const bool right_first = own && !(inherited && own->is(*inherited));
   if (right_first)
-    if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
-      return result;
+    if (Av result = try_operator(right, info.reflected, left); !result.is_undefined()) return result;
   if (Av result = try_operator(left, info.method, right); !result.is_undefined()) return result;
   if (!right_first && right_type != left_type)
-    if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
-      return result;
+    if (Av result = try_operator(right, info.reflected, left); !result.is_undefined()) return result;
   break_here(BreakReason::raises, std::string("TypeError: operand types of ") + info.symbol);
 }
 
@@ -225,7 +219,8 @@ Av Operators::compare_dunder(CompareOp op, const Av& left, const Av& right) {
   if (result.is_undefined() && !is_derived) result = try_compare(right, reflected(op), left);
   if (!result.is_undefined()) return result;
   if (op != CompareOp::Eq && op != CompareOp::Ne)
-    break_here(BreakReason::raises, std::string("TypeError: operand types of ") + kCompareSymbols[static_cast<int>(op)]);
+    break_here(BreakReason::raises,
+               std::string("TypeError: operand types of ") + kCompareSymbols[static_cast<int>(op)]);
   return Av::boolean(is_identical(left, right) == (op == CompareOp::Eq));
 }
 
@@ -253,7 +248,8 @@ bool Operators::has_identity_hash(const Av& av) {
   if (!type) return false;
   for (const char* name : {"__hash__", "__eq__"}) {
     const Value* method = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
-    if (!method || !is_kind(*method, Kind::NativeFunction) || cast<NativeFunction>(*method)->owner != "object") return false;
+    if (!method || !is_kind(*method, Kind::NativeFunction) || cast<NativeFunction>(*method)->owner != "object")
+      return false;
   }
   return true;
 }

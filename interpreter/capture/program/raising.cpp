@@ -48,7 +48,8 @@ Av Raising::make_exception(Type* type, const CallArguments& arguments) {
   if (type->is_subtype_of(vm_.exceptions().BaseExceptionGroup)) return Av();
   const Local<StrObject> constructor = intern(vm_, "__new__");
   for (StrObject* name : {vm_.names().init.get(), constructor.get()})
-    if (const Value* method = attributes_.class_attribute(type, name, nullptr); method && !is_kind(*method, Kind::NativeFunction))
+    if (const Value* method = attributes_.class_attribute(type, name, nullptr);
+        method && !is_kind(*method, Kind::NativeFunction))
       return Av();
   std::vector<Av> all = arguments.positional;
   std::vector<StrObject*> names;
@@ -105,7 +106,8 @@ void Raising::unwind(Av exception) {
   }
   std::vector<Av>& registers = frames_.frame_at(depth - 1).registers;
   for (size_t reg = handler->temporaries; reg < registers.size(); ++reg)
-    if (is_generator_from_outside(registers[reg])) break_here(BreakReason::instruction, "a generator from outside is dropped");
+    if (is_generator_from_outside(registers[reg]))
+      break_here(BreakReason::instruction, "a generator from outside is dropped");
   frames_.drop_frames(depth);
   for (size_t reg = handler->temporaries; reg < registers.size(); ++reg) registers[reg] = Av();
   registers[handler->reg] = exception;
@@ -167,7 +169,8 @@ void Raising::info(uint16_t first, const Av& exception) {
 }
 
 void Raising::refuse(const VException& exception) {
-  frames_.refuse(exception.made_in.get(), exception.made_at, {BreakReason::exception_state, "an exception that is used after the region"});
+  frames_.refuse(exception.made_in.get(), exception.made_at,
+                 {BreakReason::exception_state, "an exception that is used after the region"});
 }
 
 void Raising::refuse_handling() {

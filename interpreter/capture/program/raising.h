@@ -1,8 +1,8 @@
 #pragma once
-// Exceptions that the program raises and handles inside a region, and AttributeErrors that answer hasattr() and getattr().
-// Nothing is thrown while the region runs: what is raised, and who handles it, follows from what is known. Such an exception
-// exists while capturing alone (VException): where the region would end with it, or somebody asks it for more than its class,
-// the region ends in front of the instruction that made it, and the interpreter raises it.
+// Exceptions that the program raises and handles inside a region, and AttributeErrors that answer hasattr() and
+// getattr(). Nothing is thrown while the region runs: what is raised, and who handles it, follows from what is known.
+// Such an exception exists while capturing alone (VException): where the region would end with it, or somebody asks it
+// for more than its class, the region ends in front of the instruction that made it, and the interpreter raises it.
 // Owns how far down a raise may look for a handler. Must not know regions.
 // Defined in raising.cpp.
 #include <functional>
@@ -42,7 +42,8 @@ class Raising : private Room {
   // A frame that the interpreter goes on with may not be in the middle of a handler of the region.
   void refuse_handling();
 
-  // Code that an instruction runs raises through no frame below this one; if it `tells_absence`, an AttributeError ends it.
+  // Code that an instruction runs raises through no frame below this one; if it `tells_absence`, an AttributeError ends
+  // it.
   struct Floor {
     size_t depth = 0;
     bool tells_absence = false;

@@ -1,7 +1,7 @@
 #pragma once
-// Calls that are followed once (call_record.h): which calls have been seen, the records of those that were followed, and the
-// recorder of the one that is being followed. Every way in which capture reads the program, asks what is known, makes values
-// and writes tensors goes through `recorded` (recorded.cpp); whatever else a call does spoils its record.
+// Calls that are followed once (call_record.h): which calls have been seen, the records of those that were followed,
+// and the recorder of the one that is being followed. Every way in which capture reads the program, asks what is known,
+// makes values and writes tensors goes through `recorded` (recorded.cpp); whatever else a call does spoils its record.
 // Defined in call_record.cpp, recorded.cpp.
 #include "interpreter/capture/rooms.h"
 
@@ -40,9 +40,11 @@ class RepeatedCalls : private Room {
   // Null: never worth it.
   SeenCall* seen_call(const FunctionObject* function, const CallArguments& arguments);
   // False: no record fits.
-  bool repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments, uint16_t destination);
+  bool repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments,
+                   uint16_t destination);
   // Null: the call is not recorded.
-  std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, FunctionObject* function, const CallArguments& arguments);
+  std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, FunctionObject* function,
+                                             const CallArguments& arguments);
   void begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder);
   void end_call(const AFrame& finished, const Av& result);
   // By an exception: such a call is not repeated.

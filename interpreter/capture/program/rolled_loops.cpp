@@ -28,8 +28,8 @@ namespace {
 constexpr int64_t kFewestTurns = 16;
 // Turns that are followed in front of the one that stands for the rest.
 constexpr uint32_t kFirstTurns = 2;
-// A loop that gradients come back to has so many turns, and more: the last ones are written out (jit/autodiff/loop_gradient.h), and two at
-// least are left.
+// A loop that gradients come back to has so many turns, and more: the last ones are written out
+// (jit/autodiff/loop_gradient.h), and two at least are left.
 constexpr int64_t kFewestTurnsBack = 4;
 // After so many loops that could not be rolled no more are tried: each costs a capture.
 constexpr size_t kMostFailures = 8;
@@ -41,7 +41,8 @@ bool is_same(const Av& a, const Av& b) {
   switch (a.kind) {
     case Av::Kind::Undefined: return true;
     case Av::Kind::Constant:
-      if (a.value.is_float() && b.value.is_float()) return std::bit_cast<int64_t>(a.value.as_float()) == std::bit_cast<int64_t>(b.value.as_float());
+      if (a.value.is_float() && b.value.is_float())
+        return std::bit_cast<int64_t>(a.value.as_float()) == std::bit_cast<int64_t>(b.value.as_float());
       return a.value.is(b.value);
     case Av::Kind::Number:
     case Av::Kind::Opaque: return a.id == b.id;
@@ -63,20 +64,23 @@ std::optional<int64_t> step_of(const Av& before, const Av& now) {
   if (!before.is_constant() || !now.is_constant() || !before.value.is_int() || !now.value.is_int()) return std::nullopt;
   int64_t step = 0;
   constexpr int64_t kLarge = int64_t{1} << 31;
-  if (__builtin_sub_overflow(now.value.as_int(), before.value.as_int(), &step) || std::abs(now.value.as_int()) > kLarge) return std::nullopt;
+  if (__builtin_sub_overflow(now.value.as_int(), before.value.as_int(), &step) || std::abs(now.value.as_int()) > kLarge)
+    return std::nullopt;
   return step != 0 && std::abs(step) < kLarge ? std::optional(step) : std::nullopt;
 }
 
 // A register that somebody may read behind this place.
 bool is_tracked(const AFrame& frame, uint32_t reg) {
   const lang::CodeObject& code = *frame.code->code;
-  return lang::live_registers(code, frame.pc).contains(reg) || (shows_variables(code) && reg < code.register_names.size()) ||
-         reg == device_parameter(frame.code.get());
+  return lang::live_registers(code, frame.pc).contains(reg) ||
+         (shows_variables(code) && reg < code.register_names.size()) || reg == device_parameter(frame.code.get());
 }
 
 // The items of what is a new tuple or list in each turn; null: it is something else.
 const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std::vector<Av>** others) {
-  if (!is_made_here(now) || before.kind != Av::Kind::Virtual || before.object->kind != now.object->kind || before.object->unread) return nullptr;
+  if (!is_made_here(now) || before.kind != Av::Kind::Virtual || before.object->kind != now.object->kind ||
+      before.object->unread)
+    return nullptr;
   if (const VTuple* tuple = as<VTuple>(now)) {
     if (as<VTuple>(before)->type.get() != tuple->type.get()) return nullptr;
     *others = &as<VTuple>(before)->items;
@@ -91,11 +95,14 @@ const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std:
 
 // ---- which loops ----
 
-// An iterator that somebody else may ask for its items, too: the program has it in a variable that is read again, or in an object.
+// An iterator that somebody else may ask for its items, too: the program has it in a variable that is read again, or in
+// an object.
 bool RolledLoops::is_kept(const Av& iterable, const lang::Instruction& get_iter) const {
   if (!is_virtual(iterable, VirtualKind::Iterator)) return false;
   const AFrame& frame = frames_.frame();
-  const bool is_read_again = get_iter.a != get_iter.b && (lang::live_registers(*frame.code->code, frame.pc + 1).contains(get_iter.b) || shows_variables(*frame.code->code));
+  const bool is_read_again =
+      get_iter.a != get_iter.b && (lang::live_registers(*frame.code->code, frame.pc + 1).contains(get_iter.b) ||
+                                   shows_variables(*frame.code->code));
   return is_read_again || iterable.object.use_count() > 2;  // in the register, and here
 }
 
@@ -103,10 +110,13 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   AFrame& frame = frames_.frame();
   const lang::Instruction& next = frame.code->code->instructions[frame.pc + 1];
   const LoopPlace place{frame.code.get(), frame.pc + 1};
-  const bool is_for = next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
-  if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.follows_loops || memory_.followed_loops.size() >= kMostFailures)
+  const bool is_for =
+      next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
+  if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.follows_loops ||
+      memory_.followed_loops.size() >= kMostFailures)
     return Av();
-  if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end()) return Av();
+  if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end())
+    return Av();
   forget_left();
   auto loop = std::make_shared<Loop>();
   loop->place = place;
@@ -115,7 +125,8 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   if (!turn_items_.take(loop->sources, iterable)) return Av();
   const std::optional<Scalar> turns = conditions_.hint(loop->sources.count);
   if (!turns || turns->i < kFewestTurns) return Av();
-  loop->last_turns = std::find(memory_.different_ends.begin(), memory_.different_ends.end(), place) != memory_.different_ends.end();
+  loop->last_turns =
+      std::find(memory_.different_ends.begin(), memory_.different_ends.end(), place) != memory_.different_ends.end();
   const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1 + loop->last_turns}), loop->sources.count};
   const ValueId enough = builder_.scalar(ScalarOp::le, fewest);
   if (!builder_.known(enough) && !conditions_.assume_at_entry(enough)) return Av();
@@ -155,7 +166,8 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
 void RolledLoops::turn_behind(const lang::Instruction& for_iter, Loop& loop) {
   if (loop.last_turns > 0) {
     const ValueId left = builder_.constant(int64_t{loop.last_turns--});
-    frames_.write(for_iter.a, turn_items_.item(loop.sources, conditions_.combined(ScalarOp::sub, loop.sources.count, left)));
+    frames_.write(for_iter.a,
+                  turn_items_.item(loop.sources, conditions_.combined(ScalarOp::sub, loop.sources.count, left)));
     return;
   }
   loops_.pop_back();
@@ -168,7 +180,8 @@ void RolledLoops::forget_left() {
   const auto is_left = [&](const Loop& loop) {
     if (loop.depth > frames_.frame_count()) return true;
     const std::vector<Av>& registers = frames_.frame_at(loop.depth - 1).registers;
-    return std::none_of(registers.begin(), registers.end(), [&](const Av& av) { return av.kind == Av::Kind::Virtual && av.object == loop.iterator; });
+    return std::none_of(registers.begin(), registers.end(),
+                        [&](const Av& av) { return av.kind == Av::Kind::Virtual && av.object == loop.iterator; });
   };
   while (!loops_.empty() && is_left(*loops_.back())) loops_.pop_back();
 }
@@ -230,14 +243,17 @@ void RolledLoops::follow(const std::vector<LoopPlace>& places) {
 void RolledLoops::note(const Virtual& object, bool appends) {
   const auto is_changed = [&](const VirtualRef& one) { return one.get() == &object; };
   if (std::any_of(seen_in_rows_.begin(), seen_in_rows_.end(), is_changed)) follow_all();
-  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined() && !appends) follow_all();
+  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined() && !appends)
+    follow_all();
   for (const auto& loop : loops_) {
     if (object.number > loop->objects || &object == loop->iterator.get()) continue;
-    if (object.kind == VirtualKind::Tensor && static_cast<const VTensor&>(object).view) continue;  // its root is told too
+    if (object.kind == VirtualKind::Tensor && static_cast<const VTensor&>(object).view)
+      continue;  // its root is told too
     const VirtualRef changed = const_cast<Virtual&>(object).shared_from_this();
     if (std::find(loop->changed.begin(), loop->changed.end(), changed) != loop->changed.end()) continue;
     if (loop->rolling && !loop->is_slot(object)) abandon(*loop);
-    if (object.kind == VirtualKind::List && !object.unread) loop->had.emplace(&object, static_cast<const VList&>(object).items);
+    if (object.kind == VirtualKind::List && !object.unread)
+      loop->had.emplace(&object, static_cast<const VList&>(object).items);
     loop->changed.push_back(changed);
   }
 }
@@ -247,7 +263,8 @@ void RolledLoops::note(const Virtual& object, bool appends) {
 void RolledLoops::clear_dead(uint32_t iterator_register) {
   AFrame& frame = frames_.frame();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg)
-    if (reg != iterator_register && !is_tracked(frame, reg) && !is_generator_from_outside(frame.registers[reg])) frame.registers[reg] = Av();
+    if (reg != iterator_register && !is_tracked(frame, reg) && !is_generator_from_outside(frame.registers[reg]))
+      frame.registers[reg] = Av();
 }
 
 void RolledLoops::open(Loop& loop) {
@@ -298,7 +315,9 @@ void RolledLoops::take_changed(Loop& loop) {
       collect(loop, loop.cells.back()->content, loop.cells.back()->content, true);
     } else if (object->kind == VirtualKind::Tensor) {
       const auto tensor = std::static_pointer_cast<VTensor>(object);
-      if (tensor->requires_grad || tensor->hooked || tensor->unrecorded || (tensor->input != kNoValue && !tensor->dirty)) abandon(loop);
+      if (tensor->requires_grad || tensor->hooked || tensor->unrecorded ||
+          (tensor->input != kNoValue && !tensor->dirty))
+        abandon(loop);
       loop.elements.push_back(tensor);
       loop.carried.push_back({region_.type(tensor->id), tensor->id});
     } else if (object->kind == VirtualKind::List) {
@@ -327,13 +346,15 @@ void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool chan
   for (size_t i = 0; i < items->size(); ++i) collect(loop, (*others)[i], (*items)[i], changes);
 }
 
-// One that the turn has made, row by row in memory of its own: what a view shows of another tensor, and its strides, the region's loop does
-// not carry.
+// One that the turn has made, row by row in memory of its own: what a view shows of another tensor, and its strides,
+// the region's loop does not carry.
 void RolledLoops::collect_tensor(Loop& loop, const VTensor& before, VTensor& now) {
   const bool is_plain = now.source == Virtual::kMadeHere && now.input == kNoValue && !now.hooked && !now.built &&
                         !now.has_grad_overlay && !now.has_ambiguous() && !now.unrecorded && now.host.is_undefined() &&
                         now.is_inference == before.is_inference && now.contiguous && !now.view && !has_views(now);
-  if (!is_plain || std::any_of(loop.changed.begin(), loop.changed.end(), [&](const VirtualRef& one) { return one.get() == &now; })) abandon(loop);
+  if (!is_plain ||
+      std::any_of(loop.changed.begin(), loop.changed.end(), [&](const VirtualRef& one) { return one.get() == &now; }))
+    abandon(loop);
   const ValueId id = tensors_.current(now);
   const jit::Type &type = region_.type(id), &earlier = region_.type(before.id);
   if (type.dtype != earlier.dtype || type.sizes.size() != earlier.sizes.size()) abandon(loop);
@@ -396,14 +417,18 @@ void RolledLoops::close(Loop& loop) {
   loop.ended.clear();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
     const auto slot = std::find(loop.registers.begin(), loop.registers.end(), reg);
-    if (slot != loop.registers.end()) collect_next(loop, loop.began[static_cast<size_t>(slot - loop.registers.begin())], frame.registers[reg], &next);
+    if (slot != loop.registers.end())
+      collect_next(loop, loop.began[static_cast<size_t>(slot - loop.registers.begin())], frame.registers[reg], &next);
     else if (is_tracked(frame, reg) && !is_same(loop.before[reg], frame.registers[reg])) abandon(loop);
   }
-  for (size_t i = 0; i < loop.cells.size(); ++i) collect_next(loop, loop.began[loop.registers.size() + i], loop.cells[i]->content, &next);
+  for (size_t i = 0; i < loop.cells.size(); ++i)
+    collect_next(loop, loop.began[loop.registers.size() + i], loop.cells[i]->content, &next);
   for (size_t i = 0; i < loop.elements.size(); ++i) {
     const VTensor& tensor = *loop.elements[i];
-    if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty)) abandon(loop);
-    if (tensor.writes_of_loops != kNoValue && builder_.depth_of(tensor.writes_of_loops) >= builder_.open_loops()) abandon(loop);
+    if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty))
+      abandon(loop);
+    if (tensor.writes_of_loops != kNoValue && builder_.depth_of(tensor.writes_of_loops) >= builder_.open_loops())
+      abandon(loop);
     next.push_back(tensor.id);
   }
   std::vector<ValueId> stacked;
@@ -426,7 +451,8 @@ void RolledLoops::close(Loop& loop) {
 void RolledLoops::end_histories(const Loop& loop, std::span<const ValueId> next, std::span<const ValueId> results) {
   std::vector<ValueId> recorded;
   for (size_t i = 0; i < results.size(); ++i) {
-    const bool has_history = std::find(loop.with_gradients.begin(), loop.with_gradients.end(), next[i]) != loop.with_gradients.end();
+    const bool has_history =
+        std::find(loop.with_gradients.begin(), loop.with_gradients.end(), next[i]) != loop.with_gradients.end();
     if (has_history) recorded.push_back(results[i]);
     else if (region_.type(results[i]).kind == ValueKind::Tensor) gradients_.end_history(results[i]);
   }
@@ -452,14 +478,16 @@ void RolledLoops::collect_next(Loop& loop, const Av& began, const Av& now, std::
   if (began.holds_number()) {
     if (!now.holds_number() || began.number_kind() != now.number_kind()) abandon(loop);
     const ValueId id = numbers_.number_id(now);
-    const auto counter = std::find_if(loop.counters.begin(), loop.counters.end(), [&](const Counter& one) { return began.is_number() && one.id == began.id; });
+    const auto counter = std::find_if(loop.counters.begin(), loop.counters.end(),
+                                      [&](const Counter& one) { return began.is_number() && one.id == began.id; });
     if (counter == loop.counters.end()) {
       if (began.is_number() && loop.is_input(began.id)) next->push_back(id);
       else if (!is_same(began, now)) abandon(loop);
       return;
     }
     const auto form = turn_conditions_.linear_form(id, loop.number);
-    if (!form || form->first != counter->step || form->second != counter->first.value.as_int() + counter->step) abandon(loop);
+    if (!form || form->first != counter->step || form->second != counter->first.value.as_int() + counter->step)
+      abandon(loop);
     return;
   }
   if (began.kind != Av::Kind::Virtual || now.kind != Av::Kind::Virtual || began.object->kind != now.object->kind) {
@@ -490,8 +518,9 @@ void RolledLoops::collect_next(Loop& loop, const Av& began, const Av& now, std::
 
 ValueId RolledLoops::next_tensor(Loop& loop, const VTensor& began, const Av& now) {
   VTensor& tensor = *as<VTensor>(now);
-  const bool is_plain = tensor.source == Virtual::kMadeHere && tensor.input == kNoValue && tensor.requires_grad == began.requires_grad && !tensor.hooked &&
-                        !tensor.has_grad_overlay && !tensor.has_ambiguous() && !tensor.unrecorded && tensor.is_inference == began.is_inference &&
+  const bool is_plain = tensor.source == Virtual::kMadeHere && tensor.input == kNoValue &&
+                        tensor.requires_grad == began.requires_grad && !tensor.hooked && !tensor.has_grad_overlay &&
+                        !tensor.has_ambiguous() && !tensor.unrecorded && tensor.is_inference == began.is_inference &&
                         tensor.contiguous && !tensor.view && (tensor.id == began.id || !has_views(tensor));
   if (!is_plain) abandon(loop);
   if (tensor.writes_of_loops != kNoValue) abandon(loop);
@@ -507,8 +536,10 @@ void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
   AFrame& frame = frames_.frame();
   loop.made.clear();
   loop.next_input = 0;
-  for (size_t i = 0; i < loop.registers.size(); ++i) frame.registers[loop.registers[i]] = behind(loop, loop.began[i], results);
-  for (size_t i = 0; i < loop.cells.size(); ++i) loop.cells[i]->content = behind(loop, loop.began[loop.registers.size() + i], results);
+  for (size_t i = 0; i < loop.registers.size(); ++i)
+    frame.registers[loop.registers[i]] = behind(loop, loop.began[i], results);
+  for (size_t i = 0; i < loop.cells.size(); ++i)
+    loop.cells[i]->content = behind(loop, loop.began[loop.registers.size() + i], results);
   // One whose memory an item has too is not written any more.
   for (const Virtual* began : loop.shown)
     if (const auto now = loop.made.find(began); now != loop.made.end()) seen_in_rows_.push_back(now->second.object);

@@ -1,13 +1,13 @@
 #pragma once
-// Loops that are one loop of the region: a `for` over a range of numbers or over the rows of a tensor, whose turns all do the same.
-// Its first turns are followed as those of any loop, which shows what changes from turn to turn: variables of the frame, elements of
-// tensors, closure cells. Then one turn is followed for all that are left, inside a loop of the region, with the number of the turn and
-// all that changes unknown. What the turn decides by its number must come out the same for the first and for the last of them (it is
-// linear in that number), which is a condition at entry. Behind it everything must be what it was in front of it, but for what is
-// unknown. A turn that does anything else (it leaves the region, acts on the host, changes an object of another kind, needs a number
-// that only the run knows) is found out on the way: capture starts again and follows that loop turn by turn.
-// Owns the open loops and what their turns have changed. Must not know what an instruction means.
-// Defined in rolled_loops.cpp, rolled_lists.cpp.
+// Loops that are one loop of the region: a `for` over a range of numbers or over the rows of a tensor, whose turns all
+// do the same. Its first turns are followed as those of any loop, which shows what changes from turn to turn: variables
+// of the frame, elements of tensors, closure cells. Then one turn is followed for all that are left, inside a loop of
+// the region, with the number of the turn and all that changes unknown. What the turn decides by its number must come
+// out the same for the first and for the last of them (it is linear in that number), which is a condition at entry.
+// Behind it everything must be what it was in front of it, but for what is unknown. A turn that does anything else (it
+// leaves the region, acts on the host, changes an object of another kind, needs a number that only the run knows) is
+// found out on the way: capture starts again and follows that loop turn by turn. Owns the open loops and what their
+// turns have changed. Must not know what an instruction means. Defined in rolled_loops.cpp, rolled_lists.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -25,7 +25,8 @@ class RolledLoops : private Room {
   void leave_out() {
     if (is_rolling()) abandon();
   }
-  // The turn makes a tensor that needs a gradient: gradients go back through a loop whose turns have no loops of their own.
+  // The turn makes a tensor that needs a gradient: gradients go back through a loop whose turns have no loops of their
+  // own.
   void take_gradient() {
     if (builder_.open_loops() > 1) abandon();
   }
@@ -47,8 +48,8 @@ class RolledLoops : private Room {
   // Of a list that a rolled loop has appended to; what is appended behind it stays known.
   Av length_of(const VList& list);
   void append(VList& list, const Av& item);
-  // What torch.stack and torch.cat ask: the items of such a list as tensors in front, the rows of one, and tensors behind; None of any
-  // other, and of one whose items are not alike.
+  // What torch.stack and torch.cat ask: the items of such a list as tensors in front, the rows of one, and tensors
+  // behind; None of any other, and of one whose items are not alike.
   Av filled_rows(const Av& list);
 
  private:
@@ -61,7 +62,8 @@ class RolledLoops : private Room {
   void turn_behind(const lang::Instruction& for_iter, Loop& loop);
   void forget_left();
   void clear_dead(uint32_t iterator_register);
-  // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values of the region.
+  // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values
+  // of the region.
   void open(Loop& loop);
   void take_changed(Loop& loop);
   void collect(Loop& loop, const Av& before, const Av& now, bool changes);
@@ -83,9 +85,9 @@ class RolledLoops : private Room {
   void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
 
   std::vector<std::shared_ptr<Loop>> loops_;  // outermost first
-  std::vector<LoopPlace> numbered_;   // loops behind which a number is unknown
-  std::vector<LoopPlace> rolled_places_;  // loops that are loops of the region
-  std::vector<VirtualRef> seen_in_rows_;  // tensors whose memory the items of such lists are, if nobody writes it
+  std::vector<LoopPlace> numbered_;           // loops behind which a number is unknown
+  std::vector<LoopPlace> rolled_places_;      // loops that are loops of the region
+  std::vector<VirtualRef> seen_in_rows_;      // tensors whose memory the items of such lists are, if nobody writes it
 };
 
 }  // namespace tsc::interp

@@ -80,14 +80,16 @@ struct BinaryForm {
 };
 
 Av change_in_place(Capture& c, BinaryOp op, const Av& left, const Av& right) {
-  return run_on_stand_ins(c, {left, right}, [&](std::span<const Value> v) { return interp::in_place(c.vm(), op, v[0], v[1]); },
-                          repeat_by(c, left, kBinaryOps[static_cast<int>(op)].in_place));
+  return run_on_stand_ins(
+      c, {left, right}, [&](std::span<const Value> v) { return interp::in_place(c.vm(), op, v[0], v[1]); },
+      repeat_by(c, left, kBinaryOps[static_cast<int>(op)].in_place));
 }
 
 // Of one that is known by identity nothing is known that could change.
 bool changes_itself(Capture& c, const Av& av, BinaryOp op) {
   if (!av.is_constant() || !av.value.is_object()) return false;
-  return lookup_in_type(type_of(c.vm(), av.value), intern(c.vm(), kBinaryOps[static_cast<int>(op)].in_place).get()) != nullptr;
+  return lookup_in_type(type_of(c.vm(), av.value), intern(c.vm(), kBinaryOps[static_cast<int>(op)].in_place).get()) !=
+         nullptr;
 }
 
 void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
@@ -116,11 +118,13 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
     list->items.insert(list->items.end(), more.begin(), more.end());
     return c.frames().write(i.a, left);
   }
-  if (form.in_place && (is_virtual(left, VirtualKind::List) || is_virtual(left, VirtualKind::Dict) || is_virtual(left, VirtualKind::Set)))
+  if (form.in_place && (is_virtual(left, VirtualKind::List) || is_virtual(left, VirtualKind::Dict) ||
+                        is_virtual(left, VirtualKind::Set)))
     return c.frames().write(i.a, change_in_place(c, form.op, left, right));
   if (Av result = c.operators().binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
     return c.frames().write(i.a, result);
-  if (form.in_place && changes_itself(c, left, form.op)) break_here(BreakReason::unknown_object, "an object known by identity is changed in place");
+  if (form.in_place && changes_itself(c, left, form.op))
+    break_here(BreakReason::unknown_object, "an object known by identity is changed in place");
   c.frames().write(i.a, c.operators().binary(form.op, left, right));
 }
 
@@ -217,6 +221,7 @@ void step_import_from(Capture& c, const Instruction& i) {
   c.frames().write(i.a, c.attributes().get_attribute(module, name));
 }
 
+// clang-format off
 constexpr StepRow kRows[] = {
     {lang::Op::Nop, step_nop},
     {lang::Op::Move, step_move},
@@ -275,15 +280,15 @@ constexpr StepRow kRows[] = {
     {lang::Op::JumpIfNone, step_jump_if_none<true>},
     {lang::Op::JumpIfNotNone, step_jump_if_none<false>},
 };
+// clang-format on
 
 // Left to the interpreter: bodies of classes and modules, and statements on names.
 constexpr lang::Op kRefused[] = {
-    lang::Op::DeleteCell, lang::Op::DeleteFree, lang::Op::DeleteGlobal, lang::Op::LoadName,
-    lang::Op::LoadNameOrFree, lang::Op::StoreName, lang::Op::DeleteName, lang::Op::LoadNamespace,
-    lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::MakeClass, lang::Op::KeepAnnotations,
-    lang::Op::MakeClassEx, lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter,
-    lang::Op::YieldFrom, lang::Op::ImportStar, lang::Op::PrintExpr, lang::Op::MatchGroup,
-    lang::Op::GatherRaised,
+    lang::Op::DeleteCell,     lang::Op::DeleteFree,         lang::Op::DeleteGlobal,     lang::Op::LoadName,
+    lang::Op::LoadNameOrFree, lang::Op::StoreName,          lang::Op::DeleteName,       lang::Op::LoadNamespace,
+    lang::Op::DeleteAttr,     lang::Op::SetUpdate,          lang::Op::MakeClass,        lang::Op::KeepAnnotations,
+    lang::Op::MakeClassEx,    lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter, lang::Op::YieldFrom,
+    lang::Op::ImportStar,     lang::Op::PrintExpr,          lang::Op::MatchGroup,       lang::Op::GatherRaised,
 };
 static_assert(std::size(kRows) + kObjectSteps + kMatchSteps + std::size(kRefused) == lang::kOpCount,
               "each instruction is captured by a row of one of the tables, or refused here");

@@ -1,7 +1,7 @@
 #pragma once
-// The instruction handlers' table: a row for each instruction of the language, in one of the tables below. One that capture
-// does not follow is among those that steps.cpp refuses, and ends the region in front of it; one that is nowhere fails the
-// build (the counts below).
+// The instruction handlers' table: a row for each instruction of the language, in one of the tables below. One that
+// capture does not follow is among those that steps.cpp refuses, and ends the region in front of it; one that is
+// nowhere fails the build (the counts below).
 #include <span>
 
 #include "interpreter/capture/capture.h"

@@ -21,7 +21,8 @@ void step_match_sequence(Capture& c, const Instruction& i) {
 }
 
 void step_match_mapping(Capture& c, const Instruction& i) {
-  c.frames().write(i.a, Av::boolean(c.attributes().type_of_av(c.frames().read(i.b))->is_subtype_of(c.vm().types().dict)));
+  c.frames().write(i.a,
+                   Av::boolean(c.attributes().type_of_av(c.frames().read(i.b))->is_subtype_of(c.vm().types().dict)));
 }
 
 void step_match_keys(Capture& c, const Instruction& i) {

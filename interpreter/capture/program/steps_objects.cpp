@@ -25,8 +25,7 @@ using Arguments = CallArguments;
 // so that the exit finds them as they were in front of the instruction.
 class Window {
  public:
-  Window(Capture& c, uint32_t first, uint32_t count)
-      : c_(c), frame_(c.frames().frame_count() - 1), first_(first) {
+  Window(Capture& c, uint32_t first, uint32_t count) : c_(c), frame_(c.frames().frame_count() - 1), first_(first) {
     std::vector<Av>& registers = c.frames().frame().registers;
     values.reserve(count);
     for (uint32_t i = 0; i < count; ++i) values.push_back(std::exchange(registers[first + i], Av()));
@@ -188,9 +187,7 @@ void append_text(VText& text, const Av& av) {
   text.parts.push_back(std::move(part));
 }
 
-bool is_text(const Av& av) {
-  return as<VText>(av) || (av.is_constant() && is_kind(av.value, interp::Kind::Str));
-}
+bool is_text(const Av& av) { return as<VText>(av) || (av.is_constant() && is_kind(av.value, interp::Kind::Str)); }
 
 // The list that an instruction of a display or comprehension grows. One that the interpreter began
 // (the region was entered inside the comprehension) came in from outside.
@@ -287,12 +284,10 @@ void step_unpack_ex(Capture& c, const Instruction& i) {
 
 // ---- calls ----
 
-void add_values(Capture& c, Arguments& arguments, std::span<const Av> values,
-                const lang::CallShape& shape) {
+void add_values(Capture& c, Arguments& arguments, std::span<const Av> values, const lang::CallShape& shape) {
   for (uint32_t k = 0; k < shape.positional; ++k) arguments.positional.push_back(values[k]);
   for (size_t k = 0; k < shape.keywords.size(); ++k)
-    arguments.keywords.push_back(
-        {c.frames().frame().code->names[shape.keywords[k]], values[shape.positional + k]});
+    arguments.keywords.push_back({c.frames().frame().code->names[shape.keywords[k]], values[shape.positional + k]});
 }
 
 void step_call(Capture& c, const Instruction& i) {
@@ -361,7 +356,8 @@ void step_return_none(Capture& c, const Instruction&) { c.frames().leave_with_re
 
 void step_make_function(Capture& c, const Instruction& i) {
   uint32_t mode = i.mode(), count = 0;
-  if (mode & (8 | 16)) break_here(BreakReason::instruction, "a function whose annotations read variables around it is made");
+  if (mode & (8 | 16))
+    break_here(BreakReason::instruction, "a function whose annotations read variables around it is made");
   for (uint32_t bit = 1; bit <= 4; bit *= 2) count += mode & bit ? 1 : 0;
   Window window(c, i.c, count);
   auto function = c.make<VFunction>();

@@ -1,5 +1,5 @@
-// What a turn that stands for many decides by its number: a relation of numbers that are linear in it holds for all turns if it
-// holds for the first and for the last.
+// What a turn that stands for many decides by its number: a relation of numbers that are linear in it holds for all
+// turns if it holds for the first and for the last.
 #include "interpreter/capture/program/turn_conditions.h"
 
 #include <algorithm>
@@ -20,7 +20,9 @@ bool TurnConditions::is_linear(ValueId number, size_t level) const {
     case ScalarOp::neg: return is_linear(left, level);
     case ScalarOp::add:
     case ScalarOp::sub: return is_linear(left, level) && is_linear(right, level);
-    case ScalarOp::mul: return std::min(builder_.depth_of(left), builder_.depth_of(right)) < level && is_linear(left, level) && is_linear(right, level);
+    case ScalarOp::mul:
+      return std::min(builder_.depth_of(left), builder_.depth_of(right)) < level && is_linear(left, level) &&
+             is_linear(right, level);
     default: return false;
   }
 }
@@ -40,7 +42,9 @@ std::optional<std::pair<int64_t, int64_t>> TurnConditions::linear_form(ValueId i
   const auto left = linear_form(made->operands[0], number), right = linear_form(made->operands[1], number);
   if (!left || !right) return std::nullopt;
   Form out;
-  const auto combine = [&](auto&& each) { return !each(left->first, right->first, &out.first) && !each(left->second, right->second, &out.second); };
+  const auto combine = [&](auto&& each) {
+    return !each(left->first, right->first, &out.first) && !each(left->second, right->second, &out.second);
+  };
   switch (made->op) {
     case ScalarOp::add:
       if (combine([](int64_t a, int64_t b, int64_t* to) { return __builtin_add_overflow(a, b, to); })) return out;
@@ -52,7 +56,8 @@ std::optional<std::pair<int64_t, int64_t>> TurnConditions::linear_form(ValueId i
       if (left->first != 0 && right->first != 0) return std::nullopt;
       const Form& form = left->first != 0 ? *left : *right;
       const int64_t by = left->first != 0 ? right->second : left->second;
-      if (__builtin_mul_overflow(form.first, by, &out.first) || __builtin_mul_overflow(form.second, by, &out.second)) return std::nullopt;
+      if (__builtin_mul_overflow(form.first, by, &out.first) || __builtin_mul_overflow(form.second, by, &out.second))
+        return std::nullopt;
       return out;
     }
     default: return std::nullopt;
@@ -135,7 +140,9 @@ std::optional<bool> TurnConditions::decided(ValueId condition) {
 
 bool TurnConditions::assume_always(ValueId condition) {
   const auto found = decide(condition);
-  return found && found->holds && std::all_of(found->conditions.begin(), found->conditions.end(), [&](ValueId end) { return conditions_.assume_at_entry(end); });
+  return found && found->holds && std::all_of(found->conditions.begin(), found->conditions.end(), [&](ValueId end) {
+           return conditions_.assume_at_entry(end);
+         });
 }
 
 }  // namespace tsc::interp

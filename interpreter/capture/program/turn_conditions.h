@@ -1,7 +1,7 @@
 #pragma once
-// What a turn that stands for many decides by its number. A relation of numbers that are linear in it holds for all turns if it holds for
-// the first and for the last: those are conditions at entry. A relation of which more would have to be known is not decided.
-// Owns the numbers of the open turns. Must not know what a turn does (rolled_loops.h).
+// What a turn that stands for many decides by its number. A relation of numbers that are linear in it holds for all
+// turns if it holds for the first and for the last: those are conditions at entry. A relation of which more would have
+// to be known is not decided. Owns the numbers of the open turns. Must not know what a turn does (rolled_loops.h).
 // Defined in turn_conditions.cpp.
 #include "interpreter/capture/rooms.h"
 
@@ -14,7 +14,8 @@ class TurnConditions : private Room {
   void open(ValueId number, ValueId trips) { open_.push_back({number, trips, false}); }
   void close() { open_.pop_back(); }
   bool is_open() const { return !open_.empty(); }
-  // Of the turn that is open `level` loops deep: it was asked what comes out differently for the last turn than for the first.
+  // Of the turn that is open `level` loops deep: it was asked what comes out differently for the last turn than for the
+  // first.
   bool ends_differ(size_t level) const { return level > 0 && level <= open_.size() && open_[level - 1].ends_differ; }
   // How the condition comes out in all turns.
   std::optional<bool> decided(ValueId condition);

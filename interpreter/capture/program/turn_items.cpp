@@ -25,9 +25,11 @@ Av TurnItems::item(const TurnSources& sources, ValueId number) {
 bool TurnItems::take(TurnSources& sources, const Av& iterable, bool reverse) {
   if (const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr) {
     if (iterator->position != 0 || reverse) return false;
-    if (iterator->form == VIterator::Form::Items) return !iterator->pending.is_undefined() && take(sources, iterator->pending, iterator->reverse);
+    if (iterator->form == VIterator::Form::Items)
+      return !iterator->pending.is_undefined() && take(sources, iterator->pending, iterator->reverse);
     const std::optional<Iterators::Rows> rows = iterators_.rows_of(*iterator);
-    return rows && std::all_of(rows->iterators.begin(), rows->iterators.end(), [&](const Av* inner) { return take(sources, *inner, false); });
+    return rows && std::all_of(rows->iterators.begin(), rows->iterators.end(),
+                               [&](const Av* inner) { return take(sources, *inner, false); });
   }
   TurnSource source;
   source.reverse = reverse;
@@ -39,7 +41,8 @@ bool TurnItems::take(TurnSources& sources, const Av& iterable, bool reverse) {
   } else if (!take_range(source, iterable)) {
     return false;
   }
-  sources.count = sources.each.empty() ? source.count : conditions_.combined(ScalarOp::minimum, sources.count, source.count);
+  sources.count =
+      sources.each.empty() ? source.count : conditions_.combined(ScalarOp::minimum, sources.count, source.count);
   sources.each.push_back(source);
   return true;
 }
@@ -78,13 +81,16 @@ Av TurnItems::item(const TurnSources& sources, const Av& iterable, ValueId numbe
   if (!iterator || iterator->form == VIterator::Form::Items) return item_of(sources.each[(*source)++], number);
   std::vector<Av> items;
   const Iterators::Rows rows = *iterators_.rows_of(*iterator);
-  if (rows.count) items.push_back(numbers_.int_av(conditions_.combined(ScalarOp::add, number, builder_.constant(*rows.count))));
+  if (rows.count)
+    items.push_back(numbers_.int_av(conditions_.combined(ScalarOp::add, number, builder_.constant(*rows.count))));
   for (const Av* inner : rows.iterators) items.push_back(item(sources, *inner, number, source));
   return containers_.make_tuple_av(std::move(items));
 }
 
 Av TurnItems::item_of(const TurnSource& source, ValueId number) {
-  if (source.reverse) number = conditions_.combined(ScalarOp::sub, conditions_.combined(ScalarOp::sub, source.count, builder_.constant(int64_t{1})), number);
+  if (source.reverse)
+    number = conditions_.combined(
+        ScalarOp::sub, conditions_.combined(ScalarOp::sub, source.count, builder_.constant(int64_t{1})), number);
   if (source.rows.is_undefined()) {
     const ValueId by = conditions_.combined(ScalarOp::mul, number, builder_.constant(source.step));
     return numbers_.int_av(conditions_.combined(ScalarOp::add, numbers_.number_id(source.start), by));

@@ -1,14 +1,13 @@
 #pragma once
-// What a loop goes over, where its turns may be one of the region: a range of numbers, the rows of a tensor, or an enumerate or zip of
-// such. The item of a turn is made of the turn's number, which need not be known.
-// Owns nothing. Must not know what a turn does (rolled_loops.h).
-// Defined in turn_items.cpp.
+// What a loop goes over, where its turns may be one of the region: a range of numbers, the rows of a tensor, or an
+// enumerate or zip of such. The item of a turn is made of the turn's number, which need not be known. Owns nothing.
+// Must not know what a turn does (rolled_loops.h). Defined in turn_items.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
 
 struct TurnSource {
-  Av rows;          // a tensor; Undefined: numbers from `start` on
+  Av rows;  // a tensor; Undefined: numbers from `start` on
   Av start;
   int64_t step = 1;
   ValueId count = kNoValue;

@@ -7,8 +7,8 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
-#include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/raising.h"
+#include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/shapes.h"
@@ -21,9 +21,7 @@
 namespace tsc::interp {
 namespace {
 
-bool is_callable_function(const Value& v) {
-  return is_kind(v, Kind::Function) || is_kind(v, Kind::NativeFunction);
-}
+bool is_callable_function(const Value& v) { return is_kind(v, Kind::Function) || is_kind(v, Kind::NativeFunction); }
 
 }  // namespace
 
@@ -45,8 +43,7 @@ Av Attributes::bind(const Value& attribute, const Av& self, bool through_class) 
     bound->self = self;
     return Av::of(bound);
   }
-  bool descriptor = attribute.is_object() && attribute.object()->type->slots.bind &&
-                    !is_callable_function(attribute);
+  bool descriptor = attribute.is_object() && attribute.object()->type->slots.bind && !is_callable_function(attribute);
   if (descriptor) break_here(BreakReason::unknown_call, "descriptor");
   return Av::constant(attribute);
 }
@@ -71,7 +68,8 @@ Type* Attributes::type_of_av(const Av& av) {
   if (as<VFunction>(av)) return vm_.types().function;
   if (as<VBoundMethod>(av)) return vm_.types().bound_method;
   if (const VPartial* partial = as<VPartial>(av)) return partial->type.get();
-  if (const VIterator* iterator = as<VIterator>(av); iterator && iterator->host.is_object()) return iterator->host.object()->type;
+  if (const VIterator* iterator = as<VIterator>(av); iterator && iterator->host.is_object())
+    return iterator->host.object()->type;
   if (av.is_number())
     return av.scalar_kind == jit::ValueKind::Int     ? vm_.types().integer
            : av.scalar_kind == jit::ValueKind::Float ? vm_.types().real
@@ -150,7 +148,8 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
   if (name == vm_.names().annotations.get()) break_here(BreakReason::unknown_call, "attribute __annotations__");
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   // An item and an attribute of the same name are one place to those who watch it.
-  if (is_kind(object.value, Kind::Dict) && (site.found == Found::InstanceSlot || overlay_.stored_at({object.value.object(), name, 0})))
+  if (is_kind(object.value, Kind::Dict) &&
+      (site.found == Found::InstanceSlot || overlay_.stored_at({object.value.object(), name, 0})))
     break_here(BreakReason::unknown_object, "an attribute of a dict of a class from outside");
   switch (site.found) {
     case Found::Absent:
@@ -172,7 +171,8 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       if (type_itself && is_kind(site.value, Kind::NativeProperty) && object.value.object() == vm_.types().type) break;
       watch_attribute(vm_, object.value, name, site);
       const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
-      if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(object.value.object(), Value(name));
+      if (!is_text || !numbers_.is_plain_data(object.value))
+        cells_.assume_unchanged(object.value.object(), Value(name));
       if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (type_itself) return bind(site.value, object, true);
@@ -186,7 +186,8 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
     if (const FunctionObject* function = try_cast<FunctionObject>(object.value)) {
       DictObject* own = function->attributes.get();
       const Value now = own ? dict_get(vm_, own, Value(name)) : Value();
-      cells_.assume_unchanged(object.value.object(), now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
+      cells_.assume_unchanged(object.value.object(),
+                              now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
       if (!now.is_undefined()) return cells_.load_attribute_cell(Value(own), name, now);
     }
     return Av::constant(interp::get_attribute(vm_, object.value, name));
@@ -199,7 +200,8 @@ bool Attributes::has_plain_class(const Av& object) {
   if (as<VSuper>(object)) return false;
   Type* type = type_of_av(object);
   const auto is_one_of = [&](auto... kinds) { return ((type->layout == kinds) || ...); };
-  const bool finds_as_object = is_one_of(Kind::Function, Kind::NativeFunction, Kind::BoundMethod, Kind::Module, Kind::Type);
+  const bool finds_as_object =
+      is_one_of(Kind::Function, Kind::NativeFunction, Kind::BoundMethod, Kind::Module, Kind::Type);
   if (type->slots.get_attribute && (!finds_as_object || type->type_flags & kScriptClass)) return false;
   Type* owner = nullptr;
   const Value* found = class_attribute(type, vm_.names().class_.get(), &owner);
@@ -239,7 +241,8 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
   }
   Type* type = type_of_av(object);
   // Its attributes are its type's to find: a function's `__doc__` is not that of the class of functions.
-  if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()) + " of a " + type->name);
+  if (type->slots.get_attribute)
+    break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()) + " of a " + type->name);
   const Value* found = lookup_in_type(type, name);
   if (!found) raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
   return read_class_attribute(*found, object);
@@ -318,7 +321,8 @@ void Attributes::set_plain_attribute(const Av& object, StrObject* name, const Av
   }
   if (VDict* dict = as<VDict>(object); dict && dict->type) {
     const Value* found = class_attribute(dict->type.get(), name, nullptr);
-    if ((found && found->is_object() && found->object()->type->slots.bind_set) || refuses_attribute(vm_, dict->type.get(), found))
+    if ((found && found->is_object() && found->object()->type->slots.bind_set) ||
+        refuses_attribute(vm_, dict->type.get(), found))
       break_here(BreakReason::unknown_call, "an attribute that the class keeps");
     effects_.will_change(*dict);
     repeats_.spoil_record();
@@ -364,8 +368,7 @@ void Attributes::store_host_attribute(const Av& object, StrObject* name, const A
   overlay_.note_stored(place, value);
 }
 
-void Attributes::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name,
-                                   const Av& value) {
+void Attributes::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name, const Av& value) {
   std::string_view text = name->view();
   if (text == "grad") {
     if (!value.is_none() && !tensors_.tensor_of(value)) break_here(BreakReason::raises, "TypeError: grad");
@@ -399,13 +402,15 @@ Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name
     Type* type = instance->type.get();
     const Value* found = class_attribute(type, name, nullptr);
     if (found && is_kind(*found, Kind::Property) && !type->slots.get_attribute) return Presence::Asks;
-    if (type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
+    if (type->slots.get_attribute || finds_by_code(found))
+      break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
     if (found || find_field(*instance, name)) return Presence::Present;
     return type->slots.get_missing_attribute ? Presence::Asks : Presence::Absent;
   }
   if (VDict* dict = as<VDict>(object); dict && dict->type) {
     const Value* found = class_attribute(dict->type.get(), name, nullptr);
-    if (dict->type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + dict->type->name);
+    if (dict->type->slots.get_attribute || finds_by_code(found))
+      break_here(BreakReason::unknown_call, "hasattr of a " + dict->type->name);
     if (found || find_field(*dict, name)) return Presence::Present;
     return dict->type->slots.get_missing_attribute ? Presence::Asks : Presence::Absent;
   }
@@ -447,7 +452,8 @@ std::optional<Av> Attributes::attribute_if_there(const Av& object, StrObject* na
 void Attributes::call_getter(const Av& object, StrObject* name, uint16_t destination) {
   if (calls_.is_property_pending() && type_of_av(object)->slots.get_missing_attribute) {
     auto [getter, self] = calls_.take_pending_getter();
-    if (const std::optional<Av> found = raising_.call_unless_absent(getter, std::move(self))) return frames_.write(destination, *found);
+    if (const std::optional<Av> found = raising_.call_unless_absent(getter, std::move(self)))
+      return frames_.write(destination, *found);
     ask_missing(object, name);
   }
   auto [getter, arguments] = calls_.take_pending_getter();
@@ -465,7 +471,8 @@ std::optional<Av> Attributes::ask_getter(const Av& object, StrObject* name) {
 }
 
 Av* Attributes::find_field(VDict& dict, StrObject* name) {
-  const auto found = std::find_if(dict.fields.begin(), dict.fields.end(), [&](const auto& field) { return field.first.get() == name; });
+  const auto found = std::find_if(dict.fields.begin(), dict.fields.end(),
+                                  [&](const auto& field) { return field.first.get() == name; });
   return found == dict.fields.end() ? nullptr : &found->second;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
-// Attributes of abstract values: of virtual objects, tensors, and objects from outside, whose attributes are facts (cells.h).
-// A property is called by the instruction that reads it: its getter waits in calls.h, and the attribute is Undefined. So is one
-// that the class's __getattr__ is asked for.
-// Defined in attributes.cpp, program/recorded.cpp.
+// Attributes of abstract values: of virtual objects, tensors, and objects from outside, whose attributes are facts
+// (cells.h). A property is called by the instruction that reads it: its getter waits in calls.h, and the attribute is
+// Undefined. So is one that the class's __getattr__ is asked for. Defined in attributes.cpp, program/recorded.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -23,7 +22,8 @@ class Attributes : private Room {
   // An own attribute; null: there is none.
   const Av* find_field(VInstance& instance, StrObject* name);
   static Av* find_field(VDict& dict, StrObject* name);
-  // What hasattr() and getattr() with a default ask: an AttributeError of a property or of __getattr__ says that there is none.
+  // What hasattr() and getattr() with a default ask: an AttributeError of a property or of __getattr__ says that there
+  // is none.
   bool has_attribute(const Av& object, StrObject* name);
   std::optional<Av> attribute_if_there(const Av& object, StrObject* name);
   // The getter that waits, of that attribute.

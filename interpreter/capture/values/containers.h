@@ -20,9 +20,7 @@ class Containers : private Room {
   void set_item(const Av& container, const Av& key, const Av& value);
   void delete_item(const Av& container, const Av& key);
   bool is_sequence_of(const Av& av, Kind kind) const;  // virtual or constant list / tuple
-  bool is_sequence(const Av& av) const {
-    return is_sequence_of(av, Kind::List) || is_sequence_of(av, Kind::Tuple);
-  }
+  bool is_sequence(const Av& av) const { return is_sequence_of(av, Kind::List) || is_sequence_of(av, Kind::Tuple); }
   Av make_tuple_av(std::vector<Av> items);
   // Items of `source`: of a torch.Size they are one again.
   Av make_tuple_like(const Av& source, std::vector<Av> items);

@@ -19,8 +19,7 @@ void Gradients::check_in_place(VTensor& target, const Av& result) {
   const jit::Type& own = region_.type(tensors_.current(target));
   const jit::Type& made = region_.type(tensors_.tensor_of(result)->id);
   bool fits = category_of(made.dtype) <= category_of(own.dtype) && made.sizes.size() == own.sizes.size();
-  for (size_t i = 0; fits && i < own.sizes.size(); ++i)
-    fits = builder_.known_equal(own.sizes[i], made.sizes[i]);
+  for (size_t i = 0; fits && i < own.sizes.size(); ++i) fits = builder_.known_equal(own.sizes[i], made.sizes[i]);
   if (!fits) break_here(BreakReason::raises, "in-place result does not fit");
 }
 
@@ -110,7 +109,8 @@ ValueId Gradients::wanted_place(const Av& av) {
   if (tensor->hooked) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
   const ValueId place = gradient_place(*tensor);
   // A view of what has been written since stands for other elements than those that were read.
-  if (place != kNoValue && tensors_.current(*tensor) != place) break_here(BreakReason::history, "a view of what was written");
+  if (place != kNoValue && tensors_.current(*tensor) != place)
+    break_here(BreakReason::history, "a view of what was written");
   return place;
 }
 
@@ -135,7 +135,8 @@ std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<cons
   if (!modes_.grad_enabled) break_here(BreakReason::history, "gradients under no_grad");
   // The loop that goes back is none that gradients go back through again.
   const auto is_loop = [](const jit::Instruction& one) { return one.code == jit::Code::Loop; };
-  if (create_graph && std::any_of(region_.body.instructions.begin(), region_.body.instructions.end(), is_loop)) rolled_.follow_all();
+  if (create_graph && std::any_of(region_.body.instructions.begin(), region_.body.instructions.end(), is_loop))
+    rolled_.follow_all();
   std::vector<jit::GradientSeed> begins;
   jit::ValueSet roots;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -255,7 +256,8 @@ jit::ValueSet Gradients::with_gradients() const {
 }
 
 void Gradients::close_loop(size_t first, std::span<const ValueId> results) {
-  const std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> turn(in_history_.begin() + static_cast<std::ptrdiff_t>(first), in_history_.end());
+  const std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> turn(
+      in_history_.begin() + static_cast<std::ptrdiff_t>(first), in_history_.end());
   in_history_.resize(first);
   for (const auto& [tensor, made] : turn)
     for (ValueId result : results) in_history_.push_back({tensor, result});
@@ -295,7 +297,8 @@ std::vector<std::string> output_names(const jit::Region& region, const std::vect
     for (const jit::Instruction& inner : turn)
       if (inner.code == jit::Code::Op)
         for (ValueId result : inner.results) makers.emplace(result, inner.op);
-    for (size_t i = 0; i < instruction.results.size(); ++i) of_turns.emplace(instruction.results[i], turn.back().operands[i]);
+    for (size_t i = 0; i < instruction.results.size(); ++i)
+      of_turns.emplace(instruction.results[i], turn.back().operands[i]);
   }
   std::vector<std::string> names;
   for (ValueId value : values) {
@@ -313,16 +316,14 @@ std::vector<std::string> output_names(const jit::Region& region, const std::vect
 
 // Whether the backward of each output meets what a backward() in the region has freed: it can only raise.
 bool Gradients::all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
-                        const jit::ValueSet& stops) const {
+                          const jit::ValueSet& stops) const {
   if (outputs.size() == 1) return true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::vector<bool> present(outputs.size());
     present[i] = true;
     const jit::ValueSet reachable;
-    const jit::SplitBackward one =
-        jit::split_backward(region_, outputs, wrt, stops, present, nullptr, &reachable);
-    if (std::none_of(one.saving.begin(), one.saving.end(),
-                     [&](ValueId made) { return freed_.count(made) != 0; }))
+    const jit::SplitBackward one = jit::split_backward(region_, outputs, wrt, stops, present, nullptr, &reachable);
+    if (std::none_of(one.saving.begin(), one.saving.end(), [&](ValueId made) { return freed_.count(made) != 0; }))
       return false;
   }
   return true;

@@ -25,7 +25,8 @@ class Gradients : private Room {
   // torch.autograd.grad: for each wanted tensor its gradient, None where the outputs do not depend on it.
   std::vector<Av> gradients(std::span<const Av> outputs, std::span<const Av> wanted, std::span<const Av> seeds,
                             bool retain_graph, bool create_graph);
-  // A loop of the region has ended: what was recorded in its turn, from entry number `first` on, is in the history of its results.
+  // A loop of the region has ended: what was recorded in its turn, from entry number `first` on, is in the history of
+  // its results.
   size_t history_size() const { return in_history_.size(); }
   void close_loop(size_t first, std::span<const ValueId> results);
   // The last loop of the region stacks what backwards will read. False: gradients cannot go back through it.
@@ -56,10 +57,11 @@ class Gradients : private Room {
   bool all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
                  const jit::ValueSet& stops) const;
 
-  std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> in_history_;  // and the result that a recorded op made of it
+  std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>>
+      in_history_;       // and the result that a recorded op made of it
   jit::ValueSet freed_;  // first results of the ops whose saved values a backward() in the region freed
-  std::vector<std::shared_ptr<VTensor>> leaves_;  // made by requires_grad_ here
-  std::vector<ValueId> no_grad_values_;  // results of ops under no_grad
+  std::vector<std::shared_ptr<VTensor>> leaves_;         // made by requires_grad_ here
+  std::vector<ValueId> no_grad_values_;                  // results of ops under no_grad
   std::unordered_map<ValueId, std::string> step_names_;  // name_step
 };
 

@@ -20,8 +20,7 @@ using jit::ValueKind;
 constexpr int64_t kMostRepeated = 100000;
 
 bool is_plain_number(const Av& av) {
-  return av.is_number() ||
-         (av.is_constant() && (av.value.is_int() || av.value.is_float() || av.value.is_bool()));
+  return av.is_number() || (av.is_constant() && (av.value.is_int() || av.value.is_float() || av.value.is_bool()));
 }
 
 std::optional<ScalarOp> scalar_op_of(BinaryOp op) {
@@ -41,9 +40,8 @@ struct CompareRow {
   ScalarOp op;
   bool swapped;
 };
-constexpr CompareRow kCompareRows[] = {{ScalarOp::lt, false}, {ScalarOp::le, false},
-                                       {ScalarOp::eq, false}, {ScalarOp::ne, false},
-                                       {ScalarOp::lt, true},  {ScalarOp::le, true}};
+constexpr CompareRow kCompareRows[] = {{ScalarOp::lt, false}, {ScalarOp::le, false}, {ScalarOp::eq, false},
+                                       {ScalarOp::ne, false}, {ScalarOp::lt, true},  {ScalarOp::le, true}};
 
 }  // namespace
 
@@ -120,7 +118,8 @@ Av Numbers::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   size_checks_.check_overflow(op, ids);
   Av result = scalar_av(builder_.scalar(op, ids));
   // What does not fold to a constant raises.
-  if (result.is_number() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); }))
+  if (result.is_number() &&
+      std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); }))
     break_here(BreakReason::raises, "arithmetic of constants");
   return result;
 }
@@ -132,7 +131,8 @@ void Numbers::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
   // Beyond 64 bits there is an int too, which the interpreter makes.
   if (op == ScalarOp::float_to_int && !cannot_raise(op, operands)) effects_.may_need_big_int();
   // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
-  if (!frames_.is_protected() && !effects_.writes_wait() && !writes_.has_waiting_gradients()) return writes_.flush_writes();
+  if (!frames_.is_protected() && !effects_.writes_wait() && !writes_.has_waiting_gradients())
+    return writes_.flush_writes();
   if (!cannot_raise(op, operands)) effects_.operation_may_raise();
 }
 
@@ -164,7 +164,8 @@ bool Numbers::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
       }
       const std::optional<Scalar> exponent = builder_.known(operands[1]);
       if (!exponent)  // a decay: beta ** step
-        return holds(number(0), ScalarOp::lt, x) && within(operands[1], 0, HUGE_VAL) && holds(x, ScalarOp::le, number(1));
+        return holds(number(0), ScalarOp::lt, x) && within(operands[1], 0, HUGE_VAL) &&
+               holds(x, ScalarOp::le, number(1));
       const double most = std::pow(10.0, kDigits / std::max(std::abs(exponent->f), 1.0));
       const bool takes_all = exponent->f >= 0 && exponent->f == std::floor(exponent->f);
       return within(x, takes_all ? -most : 1 / most, most);
@@ -206,13 +207,13 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
     std::optional<ScalarOp> scalar_op = scalar_op_of(op);
     bool ints = left.number_kind() != ValueKind::Float && right.number_kind() != ValueKind::Float;
     if (scalar_op && op == BinaryOp::Pow && ints) {
-      if (right.is_constant_int() && right.value.as_int() == 2)
-        return numbers_.scalar(ScalarOp::mul, {left, left});
+      if (right.is_constant_int() && right.value.as_int() == 2) return numbers_.scalar(ScalarOp::mul, {left, left});
       return binary(op, Av::integer(numbers_.concrete_int(left)), Av::integer(numbers_.concrete_int(right)));
     }
     if (scalar_op) return numbers_.scalar(*scalar_op, {left, right});
     const auto decided = [&](const Av& av) {
-      return av.number_kind() == ValueKind::Bool ? Av::boolean(numbers_.truth(av)) : Av::integer(numbers_.concrete_int(av));
+      return av.number_kind() == ValueKind::Bool ? Av::boolean(numbers_.truth(av))
+                                                 : Av::integer(numbers_.concrete_int(av));
     };
     return binary(op, decided(left), decided(right));
   }
@@ -220,7 +221,8 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
 }
 
 bool is_container(const Av& av) {
-  for (VirtualKind kind : {VirtualKind::List, VirtualKind::Tuple, VirtualKind::Dict, VirtualKind::Set, VirtualKind::DictView})
+  for (VirtualKind kind :
+       {VirtualKind::List, VirtualKind::Tuple, VirtualKind::Dict, VirtualKind::Set, VirtualKind::DictView})
     if (is_virtual(av, kind)) return true;
   for (Kind kind : {Kind::List, Kind::Tuple, Kind::Dict, Kind::Set, Kind::DictView})
     if (av.is_constant() && is_kind(av.value, kind)) return true;
@@ -262,9 +264,10 @@ Av Operators::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
   const bool is_large = repeats && numbers_.concrete_int(is_plain_number(left) ? left : right) > kMostRepeated;
   if (is_large) break_here(BreakReason::too_large);
   // A text asks what kind of value stands at its right.
-  return run_on_stand_ins(capture_, {as_container(left), as_container(right)},
-                          [&](std::span<const Value> v) { return interp::binary(vm_, op, v[0], v[1]); }, {},
-                          is_text && !repeats ? StandIns::Sees::Values : StandIns::Sees::Tokens);
+  return run_on_stand_ins(
+      capture_, {as_container(left), as_container(right)},
+      [&](std::span<const Value> v) { return interp::binary(vm_, op, v[0], v[1]); }, {},
+      is_text && !repeats ? StandIns::Sees::Values : StandIns::Sees::Tokens);
 }
 
 // As the instruction does it: operators of script classes and of the tensor library too.
@@ -317,8 +320,7 @@ Av Operators::compare(CompareOp op, const Av& left, const Av& right) {
 Av Operators::unary(UnaryOp op, const Av& operand) {
   static constexpr Op kTensorOps[] = {Op::neg, Op::neg, Op::bitwise_not, Op::abs};
   if (tensors_.tensor_of(operand))
-    return op == UnaryOp::Positive ? operand
-                                   : tensors_.elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
+    return op == UnaryOp::Positive ? operand : tensors_.elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
   if (operand.is_constant() && numbers_.is_plain_data(operand.value))
     return Av::constant(interp::unary(vm_, op, operand.value));
   if (is_plain_number(operand)) {
@@ -339,7 +341,9 @@ std::optional<bool> Numbers::own_truth(const Av& av) {
   if (!own) return std::nullopt;
   const bool fits = is_length ? own->is_constant() && own->value.is_int() && own->value.as_int() >= 0
                               : own->holds_number() && attributes_.type_of_av(*own) == vm_.types().boolean;
-  if (!fits) break_here(BreakReason::unknown_call, is_length ? "__len__ decides a truth" : "TypeError: __bool__ should return bool");
+  if (!fits)
+    break_here(BreakReason::unknown_call,
+               is_length ? "__len__ decides a truth" : "TypeError: __bool__ should return bool");
   return truth(*own);
 }
 
@@ -387,9 +391,8 @@ bool Numbers::truth_of_instance(Type* type) {
 void Numbers::assume_truth(const Av& number, bool now) {
   ValueId condition = number.id;
   if (number.scalar_kind != ValueKind::Bool) {
-    const ValueId operands[] = {number.id, number.scalar_kind == ValueKind::Int
-                                               ? builder_.constant(int64_t{0})
-                                               : builder_.constant(0.0)};
+    const ValueId operands[] = {
+        number.id, number.scalar_kind == ValueKind::Int ? builder_.constant(int64_t{0}) : builder_.constant(0.0)};
     condition = builder_.scalar(now ? ScalarOp::ne : ScalarOp::eq, operands);
   } else if (!now) {
     condition = builder_.scalar(ScalarOp::logical_not, {&condition, 1});
@@ -400,13 +403,11 @@ void Numbers::assume_truth(const Av& number, bool now) {
 int64_t Numbers::concrete_int(const Av& av) {
   if (av.is_constant_int()) return av.value.as_int();
   if (VTensor* tensor = tensors_.tensor_of(av)) return concrete_int(tensors_.read_item(*tensor));
-  if (!av.is_number() || av.scalar_kind == ValueKind::Float)
-    break_here(BreakReason::raises, "expected an int");
+  if (!av.is_number() || av.scalar_kind == ValueKind::Float) break_here(BreakReason::raises, "expected an int");
   if (av.value.is_undefined()) break_here(BreakReason::unknown_number);
   ValueId id = int_id(av);
   const ValueId operands[] = {id, builder_.constant(av.value.as_int())};
-  if (!conditions_.assume_at_entry(builder_.scalar(ScalarOp::eq, operands)))
-    break_here(BreakReason::unknown_number);
+  if (!conditions_.assume_at_entry(builder_.scalar(ScalarOp::eq, operands))) break_here(BreakReason::unknown_number);
   cells_.note_fact("a number is " + std::to_string(av.value.as_int()) + " (it decides a loop or a structure)");
   return av.value.as_int();
 }
@@ -414,7 +415,9 @@ int64_t Numbers::concrete_int(const Av& av) {
 namespace {
 
 // Taken apart by position: of two it is not known whether they are one.
-bool is_foreign_tuple(const Av& av) { return is_virtual(av, VirtualKind::Tuple) && av.object->source != Virtual::kMadeHere; }
+bool is_foreign_tuple(const Av& av) {
+  return is_virtual(av, VirtualKind::Tuple) && av.object->source != Virtual::kMadeHere;
+}
 
 }  // namespace
 
@@ -432,7 +435,8 @@ bool Operators::are_one_object(const Av& a, const Av& b) {
       memory_.tells_apart = true;
       throw CaptureRestart{};
     }
-    if (is_foreign_tuple(a) && is_foreign_tuple(b)) break_here(BreakReason::unknown_object, "`is` on tuples from outside");
+    if (is_foreign_tuple(a) && is_foreign_tuple(b))
+      break_here(BreakReason::unknown_object, "`is` on tuples from outside");
     // Two that are known by identity stay two.
     const auto is_known = [&](uint32_t source) { return plan_.sources[source].form == EntrySource::Form::Pinned; };
     const bool came_in = left != Virtual::kMadeHere && right != Virtual::kMadeHere;

@@ -1,7 +1,6 @@
 #pragma once
-// Numbers: constants and scalar registers of the region, arithmetic on them, and the questions that decide a program (is it
-// true, which integer is it).
-// Defined in numbers.cpp, program/recorded.cpp, tensors.cpp.
+// Numbers: constants and scalar registers of the region, arithmetic on them, and the questions that decide a program
+// (is it true, which integer is it). Defined in numbers.cpp, program/recorded.cpp, tensors.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {

@@ -82,7 +82,8 @@ std::optional<Av> Calls::call_own(const char* name, std::vector<Av> arguments) {
 
 void Calls::refuse_override(const Av& av, std::initializer_list<const char*> names) {
   for (const char* name : names)
-    if (own_method(av, name)) break_here(BreakReason::unknown_call, std::string(name) + " of " + script_class_of(av)->name);
+    if (own_method(av, name))
+      break_here(BreakReason::unknown_call, std::string(name) + " of " + script_class_of(av)->name);
 }
 
 std::vector<Av> Containers::dict_keys(const Av& dict) {
@@ -225,7 +226,8 @@ std::optional<uint64_t> version_of_keys(const Av& av) {
 
 }  // namespace
 
-// What may change meanwhile is read when its turn comes: the items of a list, the values of a dict. Keys stay as they are.
+// What may change meanwhile is read when its turn comes: the items of a list, the values of a dict. Keys stay as they
+// are.
 void Iterators::begin(VIterator& iterator, const Av& av, bool reverse) {
   if (containers_.is_sequence_of(av, Kind::List)) {
     calls_.refuse_override(av, {"__getitem__"});
@@ -408,7 +410,8 @@ Av Containers::get_item(const Av& container, const Av& key) {
     const std::vector<Av>& items = tuple ? tuple->items : as<VList>(container)->items;
     return items[checked_index(key, items.size())];
   }
-  if (std::shared_ptr<VSlice> slice = slice_of(key); slice && is_text(container) && numbers_.is_plain_data(container.value))
+  if (std::shared_ptr<VSlice> slice = slice_of(key);
+      slice && is_text(container) && numbers_.is_plain_data(container.value))
     return slice_items(container, *slice);
   if (container.is_constant() && key.is_constant() && numbers_.is_plain_data(container.value) &&
       !is_kind(container.value, Kind::Type))
@@ -446,7 +449,9 @@ Av Containers::dict_find(const Av& dict, const Av& key) {
 void Containers::set_item(const Av& container, const Av& key, const Av& value) {
   if (calls_.call_own("__setitem__", {container, key, value})) return;
   if (is_virtual(container, VirtualKind::List) && slice_of(key)) {
-    const auto native = [&](std::span<const Value> v) { return interp::set_item(vm_, v[0], v[1], v[2]), Value::none(); };
+    const auto native = [&](std::span<const Value> v) {
+      return interp::set_item(vm_, v[0], v[1], v[2]), Value::none();
+    };
     run_on_stand_ins(capture_, {container, key, value}, native, repeat_by(capture_, container, "__setitem__"));
     return;
   }

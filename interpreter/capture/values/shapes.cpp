@@ -78,8 +78,7 @@ void Shapes::broadcast_together(std::vector<Av>& operands) {
     return region_.type(tensors_.tensor_of(av)->id).sizes;
   };
   const jit::ValueList& first = sizes_of(operands[0]);
-  if (std::all_of(operands.begin(), operands.end(), [&](const Av& av) { return sizes_of(av) == first; }))
-    return;
+  if (std::all_of(operands.begin(), operands.end(), [&](const Av& av) { return sizes_of(av) == first; })) return;
   std::vector<ValueId> sizes = broadcast_sizes(operands);
   for (Av& av : operands) av = broadcast_to(av, sizes);
 }
@@ -165,7 +164,8 @@ std::optional<bool> Shapes::keeps_order(jit::ValueList sizes, const Sizes& order
   return true;
 }
 
-// Whether a slice of row-major elements lies row by row: it takes the whole axis, or the axes in front of it have one element each.
+// Whether a slice of row-major elements lies row by row: it takes the whole axis, or the axes in front of it have one
+// element each.
 std::optional<bool> Shapes::slice_keeps_order(jit::ValueList sizes, const VirtualView& view) {
   if (builder_.known_int(view.scalars[2]) != 1) return std::nullopt;
   const auto axis = static_cast<size_t>(view.attributes.axes[0]);
@@ -175,16 +175,19 @@ std::optional<bool> Shapes::slice_keeps_order(jit::ValueList sizes, const Virtua
     return hint ? hint->i : -1;
   };
   const auto are_equal = [&](ValueId number, ValueId other) {
-    return builder_.known_equal(number, other) || (conditions_.assume_below(number, other) && conditions_.assume_below(other, number));
+    return builder_.known_equal(number, other) ||
+           (conditions_.assume_below(number, other) && conditions_.assume_below(other, number));
   };
   const auto holds = [](bool each) { return each ? std::optional(true) : std::nullopt; };
   const auto front = std::span<const ValueId>(sizes.begin(), axis);
   if (std::all_of(front.begin(), front.end(), [&](ValueId size) { return now(size) == 1; }))
     return holds(std::all_of(front.begin(), front.end(), [&](ValueId size) { return are_equal(size, one); }));
-  if (builder_.known_equal(length, sizes[axis]) || (now(length) >= 0 && now(length) == now(sizes[axis]))) return holds(are_equal(length, sizes[axis]));
+  if (builder_.known_equal(length, sizes[axis]) || (now(length) >= 0 && now(length) == now(sizes[axis])))
+    return holds(are_equal(length, sizes[axis]));
   // Rows of which parts are left out, and none of them is empty.
   const auto rows = std::find_if(front.begin(), front.end(), [&](ValueId size) { return now(size) > 1; });
-  const bool has_elements = std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return now(size) > 0; }) && now(length) > 0;
+  const bool has_elements =
+      std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return now(size) > 0; }) && now(length) > 0;
   if (rows == front.end() || !has_elements) return std::nullopt;
   bool stays = conditions_.assume_below(two, *rows) && conditions_.assume_below(one, length) &&
                conditions_.assume_below(builder_.scalar(jit::ScalarOp::add, std::array{length, one}), sizes[axis]);
@@ -192,7 +195,8 @@ std::optional<bool> Shapes::slice_keeps_order(jit::ValueList sizes, const Virtua
   return stays ? std::optional(false) : std::nullopt;
 }
 
-// Whether a tensor's elements are in row-major order, which is assumed of every entry; nothing where only running can tell.
+// Whether a tensor's elements are in row-major order, which is assumed of every entry; nothing where only running can
+// tell.
 std::optional<bool> Shapes::is_row_major(const VTensor& tensor) {
   if (tensor.contiguous) return true;
   if (!tensor.view) return false;
@@ -239,8 +243,7 @@ std::optional<Sizes> Shapes::order_through_views(const VTensor& tensor) {
     case Op::broadcast: return is_plain ? std::optional<Sizes>(own) : std::nullopt;
     case Op::permute: {
       const Sizes& axes = view.attributes.axes;
-      for (size_t i = 0; i < own.size(); ++i)
-        own[i] = std::find(axes.begin(), axes.end(), (*before)[i]) - axes.begin();
+      for (size_t i = 0; i < own.size(); ++i) own[i] = std::find(axes.begin(), axes.end(), (*before)[i]) - axes.begin();
       return own;
     }
     default: return std::nullopt;

@@ -106,13 +106,15 @@ namespace {
 // A tensor that the region only hands on.
 bool is_tensor_from_elsewhere(const TensorState& state, const Av& v) {
   if (v.is_constant()) return as_tensor(state, v.value) != nullptr;
-  return is_virtual(v, VirtualKind::Instance) && static_cast<const VInstance&>(*v.object).type->is_subtype_of(state.tensor_type);
+  return is_virtual(v, VirtualKind::Instance) &&
+         static_cast<const VInstance&>(*v.object).type->is_subtype_of(state.tensor_type);
 }
 
 bool is_region_tensor(const Av& v) {
   if (is_virtual(v, VirtualKind::Tensor)) return true;
   const auto any = [](const std::vector<Av>& items) {
-    return std::any_of(items.begin(), items.end(), [](const Av& item) { return is_virtual(item, VirtualKind::Tensor); });
+    return std::any_of(items.begin(), items.end(),
+                       [](const Av& item) { return is_virtual(item, VirtualKind::Tensor); });
   };
   if (is_virtual(v, VirtualKind::Tuple)) return any(static_cast<const VTuple&>(*v.object).items);
   return is_virtual(v, VirtualKind::List) && any(static_cast<const VList&>(*v.object).items);
@@ -170,8 +172,8 @@ Place Tensors::place_of_created() {
   return *place;
 }
 
-Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
-                    int result) {
+Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
+                    const OpAttributes& attributes, int result) {
   std::vector<ValueId> ids;
   bool any_grad = false;
   for (const Av& av : tensors) {
@@ -180,8 +182,10 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
     any_grad |= tensor->requires_grad;
   }
   const bool makes_complex = op_row(op).dtype_rule == DTypeRule::Attribute && is_complex(attributes.dtype);
-  const bool takes_complex = std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_complex(region_.type(id).dtype); });
-  if (makes_complex || takes_complex || op == Op::view_as_complex) break_here(BreakReason::complex_numbers, std::string(op_name(op)));
+  const bool takes_complex =
+      std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_complex(region_.type(id).dtype); });
+  if (makes_complex || takes_complex || op == Op::view_as_complex)
+    break_here(BreakReason::complex_numbers, std::string(op_name(op)));
   const bool lacks_memory = memory_.lacks_memory && !makes_view(op) && frames_.is_protected();
   if (lacks_memory || may_raise(op, ids)) effects_.operation_may_raise();
   else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
@@ -248,8 +252,8 @@ using Level = ElementwiseOperand::Level;
 
 }  // namespace
 
-// Of a number that comes in: whether it is within the range of a floating dtype now, which is then assumed of every call, or
-// is no finite one.
+// Of a number that comes in: whether it is within the range of a floating dtype now, which is then assumed of every
+// call, or is no finite one.
 bool Tensors::fits_at_entry(const Av& number, DType dtype) {
   if (!is_floating(dtype)) return false;
   const ValueId id = numbers_.number_id(number);
@@ -275,9 +279,10 @@ bool Tensors::fits_at_entry(const Av& number, DType dtype) {
 void Tensors::check_written(const Av& number, DType dtype) {
   if (dtype == DType::F64 || (!is_integral(dtype) && !is_floating(dtype))) return;
   Scalar known;
-  if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
-                           : number.number_kind() == jit::ValueKind::Bool ||
-                                 (dtype == DType::I64 && number.number_kind() == jit::ValueKind::Int) || fits_at_entry(number, dtype))
+  if (number.is_constant()
+          ? number_of(number.value, &known) && fits_dtype(dtype, known)
+          : number.number_kind() == jit::ValueKind::Bool ||
+                (dtype == DType::I64 && number.number_kind() == jit::ValueKind::Int) || fits_at_entry(number, dtype))
     return;
   break_here(BreakReason::raises, "a number beyond the dtype");
 }
@@ -306,9 +311,7 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> given) {
   // One number that is not rounded makes the whole operation one in float32, whose result is.
   const std::optional<size_t> number = unrounded_operand(op, kinds, dtype);
   const bool is_wide = number && is_one_number(operands[*number], dtype);
-  const auto wanted = [&](size_t i) {
-    return op == Op::select && i == 0 ? DType::Bool : is_wide ? DType::F32 : dtype;
-  };
+  const auto wanted = [&](size_t i) { return op == Op::select && i == 0 ? DType::Bool : is_wide ? DType::F32 : dtype; };
   std::vector<Av> tensors;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (kinds[i].level == Level::Number) continue;
@@ -321,14 +324,16 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> given) {
   // A number becomes a tensor of the others' sizes.
   std::vector<Av> arguments;
   for (size_t i = 0, next = 0; i < operands.size(); ++i)
-    arguments.push_back(kinds[i].level == Level::Number ? number_like(operands[i], tensors, wanted(i)) : tensors[next++]);
+    arguments.push_back(kinds[i].level == Level::Number ? number_like(operands[i], tensors, wanted(i))
+                                                        : tensors[next++]);
   const Av result = emit(op, arguments, {}, {});
   return is_wide ? cast_to(result, dtype) : result;
 }
 
 // It goes where the tensors lie, and numbers among themselves are the CPU's.
 Av Tensors::number_like(const Av& number, std::span<const Av> tensors, DType dtype) {
-  if (tensors.empty() && !inputs_.lies_with_others(Place())) break_here(BreakReason::two_devices, "a new tensor of another one");
+  if (tensors.empty() && !inputs_.lies_with_others(Place()))
+    break_here(BreakReason::two_devices, "a new tensor of another one");
   std::vector<ValueId> scalars = {numbers_.number_id(number)};
   if (!tensors.empty()) {
     const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
@@ -388,7 +393,7 @@ Av Tensors::read_item(VTensor& tensor) {
     if (!now || now->i != 1) break_here(BreakReason::raises, "item() of several elements");
     shapes_.assume_size_one(size, kNoValue);
   }
-  jit::ValueKind kind = is_floating(type.dtype)      ? jit::ValueKind::Float
+  jit::ValueKind kind = is_floating(type.dtype)     ? jit::ValueKind::Float
                         : type.dtype == DType::Bool ? jit::ValueKind::Bool
                                                     : jit::ValueKind::Int;
   return Av::number(kind, builder_.read(current(tensor), kind), Value());

@@ -1,8 +1,7 @@
 #pragma once
-// Tensors of the region: from abstract values to region values, and operations on them appended to the region. A tensor is
-// its newest version; a view of something that was written since is made again when it is used.
-// Must not know natives or instructions.
-// Defined in tensors.cpp, program/recorded.cpp, sequences.cpp, written/writes.cpp.
+// Tensors of the region: from abstract values to region values, and operations on them appended to the region. A tensor
+// is its newest version; a view of something that was written since is made again when it is used. Must not know
+// natives or instructions. Defined in tensors.cpp, program/recorded.cpp, sequences.cpp, written/writes.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -20,8 +19,8 @@ class Tensors : private Room {
   VTensor* tensor_of(const Av& av);
   ValueId current(VTensor& tensor);  // newest version, views replayed
   // Appends the operation to the region; the result is a tensor. Where it has no operands the program makes it here.
-  Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
-          const OpAttributes& attributes, int result = 0);
+  Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+          int result = 0);
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
   // item(): a number that only the run knows, or of a constant tensor.
@@ -36,7 +35,7 @@ class Tensors : private Room {
   // Of the current device, which is another one in no call of the region.
   int device_number() { return plan_.device_number.emplace(current_device().current_backend); }
   Av place() const { return Av::constant(Value::integer(plan_.place.value_or(Place()).code())); }  // where they all lie
-  std::pair<ValueId, ValueId> rng_offset();  // seed, offset
+  std::pair<ValueId, ValueId> rng_offset();                                                        // seed, offset
   // Its parts along the first axis.
   std::vector<Av> unbind(const Av& av, VTensor& tensor);
 
@@ -44,7 +43,8 @@ class Tensors : private Room {
   void reduction_may_raise(ValueId tensor, const OpAttributes& attributes);
   bool may_raise(Op op, std::span<const ValueId> tensors) const;
   // What those of the functions above do that are recorded (recorded.cpp).
-  Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
+  Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+             int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av emit_elementwise(Op op, std::span<const Av> operands);
   Av emit_placed(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,

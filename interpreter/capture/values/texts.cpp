@@ -17,7 +17,8 @@ void Texts::check_format(const Av& av, const std::string& spec) {
   } else if (VTensor* tensor = tensors_.tensor_of(av)) {
     const jit::Type& type = region_.type(tensor->id);
     sample = make_tensor(vm_, Tensor::empty(type.dtype, Sizes(type.sizes.size(), 0))).take();
-    if (type.sizes.empty()) std::memset(cast<TensorObject>(sample)->tensor.data(), 0, static_cast<size_t>(dtype_size(type.dtype)));
+    if (type.sizes.empty())
+      std::memset(cast<TensorObject>(sample)->tensor.data(), 0, static_cast<size_t>(dtype_size(type.dtype)));
   } else {
     break_here(BreakReason::unknown_call, "the format of a value the compiler does not know");
   }

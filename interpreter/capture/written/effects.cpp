@@ -69,7 +69,8 @@ Av Effects::host_action_with_result(HostAction action, std::vector<Av> values) {
   writes_.flush_writes();
   RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
-  if (!writer.history_values.empty()) break_here(BreakReason::history, "a call is given a tensor with gradient history");
+  if (!writer.history_values.empty())
+    break_here(BreakReason::history, "a call is given a tensor with gradient history");
   action.origin = builder_.known_origin();
   jit::Type type;
   type.kind = action.result;
@@ -106,10 +107,13 @@ void Effects::stores_must_not_wait() {
   throw CaptureRestart{};
 }
 
-// Nothing that the region does to the host stands in front of here, or would if its stores waited: then capture begins again, and they do.
+// Nothing that the region does to the host stands in front of here, or would if its stores waited: then capture begins
+// again, and they do.
 bool Effects::can_begin_anew() {
   const auto& code = region_.body.instructions;
-  if (std::any_of(code.begin(), code.end(), [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; })) return false;
+  if (std::any_of(code.begin(), code.end(),
+                  [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; }))
+    return false;
   bool stores = false;
   for (const HostAction& action : plan_.actions) {
     if (action.is_effect && !is_store(action)) return false;
@@ -121,7 +125,8 @@ bool Effects::can_begin_anew() {
   throw CaptureRestart{};
 }
 
-// Stores that wait are no hindrance as long as the region has done nothing: what raises then has the interpreter begin anew.
+// Stores that wait are no hindrance as long as the region has done nothing: what raises then has the interpreter begin
+// anew.
 void Effects::may_raise_here() {
   if (!frames_.is_protected()) {
     if (writes_wait() && builder_.known_origin() && can_begin_anew()) {

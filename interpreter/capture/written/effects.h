@@ -1,11 +1,11 @@
 #pragma once
-// What the region does to the host, in program order: stores, calls of natives in the host, changes of objects that came in.
-// In front of whatever may raise, the memory of tensors is brought up to date (writes.h), so that whoever catches the
-// exception finds the program where it stopped. Inside try or with, where a raise must find its handler, an effect
-// breaks; an operation may stay as long as the region has no effect, since the interpreter can then run it all again.
-// Stores of what has a gradient history wait until the region is left, and all stores behind such a one; all stores and writes do where
-// that keeps a region together (CaptureMemory::Stores). What raises meanwhile has the interpreter run everything again.
-// Defined in effects.cpp, program/recorded.cpp.
+// What the region does to the host, in program order: stores, calls of natives in the host, changes of objects that
+// came in. In front of whatever may raise, the memory of tensors is brought up to date (writes.h), so that whoever
+// catches the exception finds the program where it stopped. Inside try or with, where a raise must find its handler, an
+// effect breaks; an operation may stay as long as the region has no effect, since the interpreter can then run it all
+// again. Stores of what has a gradient history wait until the region is left, and all stores behind such a one; all
+// stores and writes do where that keeps a region together (CaptureMemory::Stores). What raises meanwhile has the
+// interpreter run everything again. Defined in effects.cpp, program/recorded.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {

@@ -1,13 +1,13 @@
 #pragma once
-// The stores of this region to objects from outside: later reads see them, though the objects themselves change only when the
-// region runs. A place of an object is a key of three parts; what was assumed of a place that the region then writes cannot
-// be assumed (written_by_region).
-// Defined in overlay.cpp.
+// The stores of this region to objects from outside: later reads see them, though the objects themselves change only
+// when the region runs. A place of an object is a key of three parts; what was assumed of a place that the region then
+// writes cannot be assumed (written_by_region). Defined in overlay.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
 
-// A place of an object from outside: an attribute or entry by its name, an element by its index and one, the content of a cell.
+// A place of an object from outside: an attribute or entry by its name, an element by its index and one, the content of
+// a cell.
 struct OverlayKey {
   Object* holder;
   Object* name;

@@ -122,7 +122,8 @@ bool Writes::may_be_saved(const VTensor& root) const {
   const jit::ValueSet needed = gradients_.with_gradients();
   for (const jit::Instruction& instruction : region_.body.instructions) {
     if (instruction.code != jit::Code::Op) continue;
-    if (op_row(instruction.op).flags & kView && same.count(instruction.operands[0])) same.insert(instruction.results[0]);
+    if (op_row(instruction.op).flags & kView && same.count(instruction.operands[0]))
+      same.insert(instruction.results[0]);
     if (instruction.op == Op::save_for_backward && same.count(instruction.results[0])) return true;
     if (!jit::is_differentiable(instruction.op)) continue;
     const size_t count = jit::tensor_count(instruction);
@@ -148,7 +149,8 @@ std::unordered_map<ValueId, uint32_t> Writes::versions_of_inputs() const {
   return versions;
 }
 
-// A view of a leaf that needs a gradient, or, where no entry asks for that because the tensor is always the same, of one that may begin to.
+// A view of a leaf that needs a gradient, or, where no entry asks for that because the tensor is always the same, of
+// one that may begin to.
 bool Writes::shows_leaf(const VTensor& root) const {
   const TensorObject& host = *cast<TensorObject>(root.host);
   const bool is_asked = plan_.sources[root.source].form != EntrySource::Form::Pinned;
@@ -253,12 +255,14 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     root->id = builder_.op(Op::store, operands, scalars, {});
     if (!modes_.grad_enabled && (root_grad || taken->requires_grad)) gradients_.end_history(root->id);
   } else {
-    const bool is_step = history == WriteHistory::Step && (root->input != kNoValue || (modes_.grad_enabled && taken->requires_grad));
+    const bool is_step =
+        history == WriteHistory::Step && (root->input != kNoValue || (modes_.grad_enabled && taken->requires_grad));
     const jit::ValueList sizes = region_.type(root->id).sizes;
-    // It is a step of the history of its own. An input that takes a copy has memory of its own: a gradient that saves what
-    // was copied is not disturbed by a later write to the input.
+    // It is a step of the history of its own. An input that takes a copy has memory of its own: a gradient that saves
+    // what was copied is not disturbed by a later write to the input.
     if (is_step) id = builder_.op(Op::copy, {&id, 1}, {}, {});
-    root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
+    root->id =
+        target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
   ++root->version;
   root->writes += !is_data;
@@ -310,12 +314,13 @@ void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& 
   grad_dirty_.push_back(tensor);
 }
 
-// Memory and `.grad` of host tensors are brought up to date; what follows may look at them. Where a gradient cannot be set here the
-// region is left, which sets it: until then it is out of date.
+// Memory and `.grad` of host tensors are brought up to date; what follows may look at them. Where a gradient cannot be
+// set here the region is left, which sets it: until then it is out of date.
 void Writes::write_back_all(bool leaving) {
   if (!dirty_.empty() || !grad_dirty_.empty()) rolled_.leave_out();
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
-    builder_.write_back(tensor->input, tensor->id, tensor->writes - tensor->writes_outside, std::exchange(tensor->writes_of_loops, kNoValue));
+    builder_.write_back(tensor->input, tensor->id, tensor->writes - tensor->writes_outside,
+                        std::exchange(tensor->writes_of_loops, kNoValue));
     tensor->writes_outside = tensor->writes;
     tensor->dirty = false;
   }

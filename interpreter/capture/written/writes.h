@@ -1,8 +1,8 @@
 #pragma once
-// Writes to the elements of tensors and to `.grad`. Each makes a new version of the tensor (its root, when it is a view);
-// memory is written when somebody may look: in front of host code, of what may raise, and when the region is left.
-// Owns the list of what is out of date. Must not know which operation wrote.
-// Defined in writes.cpp, program/recorded.cpp.
+// Writes to the elements of tensors and to `.grad`. Each makes a new version of the tensor (its root, when it is a
+// view); memory is written when somebody may look: in front of host code, of what may raise, and when the region is
+// left. Owns the list of what is out of date. Must not know which operation wrote. Defined in writes.cpp,
+// program/recorded.cpp.
 #include <unordered_map>
 
 #include "interpreter/capture/rooms.h"
@@ -41,7 +41,7 @@ class Writes : private Room {
   void replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   void write_back_all(bool leaving);
 
-  std::vector<std::shared_ptr<VTensor>> dirty_;       // inputs whose memory is out of date
+  std::vector<std::shared_ptr<VTensor>> dirty_;  // inputs whose memory is out of date
   std::unordered_map<ValueId, uint32_t> versions_of_inputs_;
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;  // host tensors whose .grad is out of date
 };

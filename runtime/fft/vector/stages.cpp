@@ -1,5 +1,5 @@
-// The loops of runtime/fft/stages.h. Every function is the text for one transform; the loop over those side by side is its
-// innermost one.
+// The loops of runtime/fft/stages.h. Every function is the text for one transform; the loop over those side by side is
+// its innermost one.
 #include "runtime/fft/stages.h"
 
 #include "runtime/kernels/scalar_ops.h"
@@ -80,7 +80,8 @@ void join_any(double* x, const Stage& stage) {
       for (int l = 0; l < kLanes; ++l) put<kLanes>(total, 0, l, at<kLanes>(parts, 0, l));
       for (int64_t q = 1, turn = k; q < p; ++q, turn += turn < p - k ? k : k - p) {  // q * k modulo p
         const Number r = root(stage, turn * apart);
-        for (int l = 0; l < kLanes; ++l) put<kLanes>(total, 0, l, at<kLanes>(total, 0, l) + at<kLanes>(parts, q, l) * r);
+        for (int l = 0; l < kLanes; ++l)
+          put<kLanes>(total, 0, l, at<kLanes>(total, 0, l) + at<kLanes>(parts, q, l) * r);
       }
       for (int l = 0; l < kLanes; ++l) put<kLanes>(x, k * m + j, l, at<kLanes>(total, 0, l));
     }
@@ -140,7 +141,8 @@ void unpack(double* out, const double* x, const Complex* roots, int64_t n, bool 
       const Number even = {(a.re + b.re) * 0.5, (a.im - b.im) * 0.5}, odd = {(a.im + b.im) * 0.5, (b.re - a.re) * 0.5};
       const Number term = odd * r, low = even + term, high = even - term;
       put<kLanes>(out, k, l, {low.re, sign * low.im});
-      put<kLanes>(out, n - k, l, {high.re, (k == 0 ? sign : -sign) * high.im});  // of the real last one the zero keeps its sign
+      put<kLanes>(out, n - k, l,
+                  {high.re, (k == 0 ? sign : -sign) * high.im});  // of the real last one the zero keeps its sign
     }
   }
 }
@@ -172,10 +174,16 @@ void give_lines(const double* x, int64_t n, int64_t stride, double factor, void*
 }  // namespace
 
 Stages make_stages() {
-  return {unpack<1>, unpack<kSide>,
+  return {unpack<1>,
+          unpack<kSide>,
           {{take_lines<float, 1>, take_lines<float, 2>}, {take_lines<double, 1>, take_lines<double, 2>}},
           {{give_lines<float, 1>, give_lines<float, 2>}, {give_lines<double, 1>, give_lines<double, 2>}},
-          join<1>, join<kSide>, multiply<1>, multiply<kSide>, take_side, give_side};
+          join<1>,
+          join<kSide>,
+          multiply<1>,
+          multiply<kSide>,
+          take_side,
+          give_side};
 }
 
 }  // namespace tsc::fft::TSC_ISA

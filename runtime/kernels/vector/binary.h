@@ -10,8 +10,7 @@ namespace tsc::TSC_ISA {
 template <Op kOp, class T>
 TSC_INLINE bool fails(T x, T y) {
   if constexpr (kOp == Op::pow) return scalar::pow_fails(x, y);
-  else if constexpr (kOp == Op::quot || kOp == Op::rem || kOp == Op::floor_div ||
-                     kOp == Op::remainder)
+  else if constexpr (kOp == Op::quot || kOp == Op::rem || kOp == Op::floor_div || kOp == Op::remainder)
     return scalar::division_fails(x, y);
   else return false;
 }
@@ -76,8 +75,8 @@ TSC_INLINE void fill_row(KernelTable& table, F) {
   });
 }
 
-#define TSC_FILL_BINARY(name, rule)                                                     \
-  fill_row<Op::name, DTypeRule::rule>(                                                  \
+#define TSC_FILL_BINARY(name, rule)    \
+  fill_row<Op::name, DTypeRule::rule>( \
       table, [](auto x, auto y) __attribute__((always_inline)) { return scalar::name(x, y); });
 
 }  // namespace tsc::TSC_ISA

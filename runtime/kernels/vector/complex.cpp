@@ -7,32 +7,29 @@ namespace {
 template <class F, class S>
 [[gnu::flatten]] bool complex_unary(void* out, const void* a, const void*, const void*, int64_t n) {
   using Out = decltype(F()(S()));
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<Out*>(out)[i] = F()(static_cast<const S*>(a)[i]);
+  for (int64_t i = 0; i < n; ++i) static_cast<Out*>(out)[i] = F()(static_cast<const S*>(a)[i]);
   return false;
 }
 
 template <class From, class To>
 [[gnu::flatten]] bool complex_cast(void* out, const void* a, const void*, const void*, int64_t n) {
   auto* x = static_cast<const From*>(a);
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<To*>(out)[i] = store_as<To>(scalar::cast<ComputeOf<To>>(load(x[i])));
+  for (int64_t i = 0; i < n; ++i) static_cast<To*>(out)[i] = store_as<To>(scalar::cast<ComputeOf<To>>(load(x[i])));
   return false;
 }
 
 template <DType kFrom, DType kTo>
 void fill_cast_pair(KernelTable& table) {
-  table.cast[static_cast<int>(kFrom)][static_cast<int>(kTo)] =
-      complex_cast<StorageOf<kFrom>, StorageOf<kTo>>;
+  table.cast[static_cast<int>(kFrom)][static_cast<int>(kTo)] = complex_cast<StorageOf<kFrom>, StorageOf<kTo>>;
 }
 
 }  // namespace
 
-#define TSC_COMPLEX_UNARY(name)                                                \
-  table.element[static_cast<int>(Op::name)][static_cast<int>(kDType)] =        \
+#define TSC_COMPLEX_UNARY(name)                                         \
+  table.element[static_cast<int>(Op::name)][static_cast<int>(kDType)] = \
       complex_unary<decltype([](auto x) { return scalar::name(x); }), S>;
-#define TSC_COMPLEX_BINARY(name)                                               \
-  table.element[static_cast<int>(Op::name)][static_cast<int>(kDType)] =        \
+#define TSC_COMPLEX_BINARY(name)                                        \
+  table.element[static_cast<int>(Op::name)][static_cast<int>(kDType)] = \
       binary_loop<Op::name, decltype([](auto x, auto y) { return scalar::name(x, y); }), S>;
 
 void fill_complex(KernelTable& table) {

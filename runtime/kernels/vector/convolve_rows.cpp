@@ -10,8 +10,7 @@ bool is_inside(int64_t position, int64_t size) { return position >= 0 && positio
 
 // Taps in the order of k, each given to visit(element of x in the row, or null outside, element of w).
 template <class S, class Visit>
-void for_each_tap(const ConvolutionArgs& args, const S* x, const S* w, int64_t z, int64_t y,
-                  const Visit& visit) {
+void for_each_tap(const ConvolutionArgs& args, const S* x, const S* w, int64_t z, int64_t y, const Visit& visit) {
   const auto& [az, ay, ax] = args.axes;
   for (int64_t c = 0; c < args.channels; ++c)
     for (int64_t tz = 0; tz < az.taps; ++tz)
@@ -27,15 +26,14 @@ void for_each_tap(const ConvolutionArgs& args, const S* x, const S* w, int64_t z
 }
 
 template <class S>
-void convolve_row(const ConvolutionArgs& args, int64_t image, int64_t group, int64_t output, int64_t z,
-                  int64_t y) {
+void convolve_row(const ConvolutionArgs& args, int64_t image, int64_t group, int64_t output, int64_t z, int64_t y) {
   using T = decltype(to_compute(S()));
   constexpr int64_t kStrip = 64;
   const auto& [az, ay, ax] = args.axes;
   auto* x = static_cast<const S*>(args.x) + image * args.x_image + group * args.x_group;
   auto* w = static_cast<const S*>(args.w) + group * args.w_group + output * args.w_output;
-  auto* out = static_cast<S*>(args.out) + image * args.out_image + group * args.out_group +
-              output * args.out_output + z * az.out_stride + y * ay.out_stride;
+  auto* out = static_cast<S*>(args.out) + image * args.out_image + group * args.out_group + output * args.out_output +
+              z * az.out_stride + y * ay.out_stride;
   for (int64_t first = 0; first < ax.places; first += kStrip) {
     const int64_t width = std::min(kStrip, ax.places - first);
     T total[kStrip] = {}, block[kStrip] = {};
@@ -64,9 +62,8 @@ void convolve_row(const ConvolutionArgs& args, int64_t image, int64_t group, int
 }  // namespace
 
 void fill_convolve_rows(ConvolveTables& tables) {
-  for_dtypes<DTypeRule::Number>([&]<DType kDType>() {
-    tables.plain[static_cast<int>(kDType)] = convolve_row<StorageOf<kDType>>;
-  });
+  for_dtypes<DTypeRule::Number>(
+      [&]<DType kDType>() { tables.plain[static_cast<int>(kDType)] = convolve_row<StorageOf<kDType>>; });
 }
 
 }  // namespace tsc::TSC_ISA

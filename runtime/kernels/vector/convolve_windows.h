@@ -25,16 +25,14 @@ namespace tsc::TSC_ISA {
 
 // kVectors vectors of columns, of which those with a bit lie inside: each given to take(j, vector).
 template <class S, class T, int kVectors, class Take>
-[[gnu::always_inline]] inline void load_columns(const S* x, int64_t memory_step, uint64_t inside,
-                                                const Take& take) {
+[[gnu::always_inline]] inline void load_columns(const S* x, int64_t memory_step, uint64_t inside, const Take& take) {
   using L = Lanes<T>;
   constexpr int kCount = L::kCount;
   static_assert(kVectors * kCount <= kMaxDirectColumns);
   if constexpr (std::is_same_v<S, T>) {
     if (memory_step == 1) {
 #pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j)
-        take(j, L::load(x + j * kCount, L::from_bits(inside >> (j * kCount))));
+      for (int j = 0; j < kVectors; ++j) take(j, L::load(x + j * kCount, L::from_bits(inside >> (j * kCount))));
       return;
     }
   }
@@ -79,9 +77,8 @@ template <class S, class T>
 }
 
 template <class S, class T>
-void pack_windows(T* dst, int64_t dst_stride, const void* data, const WindowSpace& space,
-                  const WindowRun* runs, int64_t run_count, const WindowPoint* rows,
-                  int64_t row_count) {
+void pack_windows(T* dst, int64_t dst_stride, const void* data, const WindowSpace& space, const WindowRun* runs,
+                  int64_t run_count, const WindowPoint* rows, int64_t row_count) {
   const S* source = static_cast<const S*>(data);
   for (int64_t i = 0; i < row_count; ++i) {
     const WindowPoint& row = rows[i];
@@ -89,8 +86,7 @@ void pack_windows(T* dst, int64_t dst_stride, const void* data, const WindowSpac
       const WindowRun& run = runs[r];
       T* to = dst + i * dst_stride + run.to;
       Inside inside;
-      if (meets_row(space, row.z + run.at.z, row.y + run.at.y))
-        inside = inside_of(space, row.x + run.at.x, run.length);
+      if (meets_row(space, row.z + run.at.z, row.y + run.at.y)) inside = inside_of(space, row.x + run.at.x, run.length);
       pack_run<S, T>(to, source + row.offset + run.at.offset, space, inside, run.length);
     }
   }

@@ -1,5 +1,5 @@
-// The loops of runtime/kernels/fused.h. A sum in canonical order keeps 64 lanes, as reduce.cpp does; elements that are not
-// there add nothing to theirs.
+// The loops of runtime/kernels/fused.h. A sum in canonical order keeps 64 lanes, as reduce.cpp does; elements that are
+// not there add nothing to theirs.
 #include "runtime/kernels/fused.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "runtime/kernels/reduce.h"
-#include "runtime/kernels/scalar_ops.h"
 #include "runtime/kernels/scalar_math.h"
+#include "runtime/kernels/scalar_ops.h"
 
 namespace tsc::TSC_ISA {
 namespace {
@@ -27,12 +27,14 @@ TSC_INLINE void add_row(T* sums, const T* row, T factor, int64_t width) {
 
 // Rows [begin, end) of a tile of columns into `lane_count` lanes, a power of two.
 template <class T>
-TSC_INLINE void add_rows(T* lanes, int64_t lane_count, const Bag<T>& bag, int64_t first, int64_t width, int64_t begin, int64_t end) {
+TSC_INLINE void add_rows(T* lanes, int64_t lane_count, const Bag<T>& bag, int64_t first, int64_t width, int64_t begin,
+                         int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     if (bag.rows[i] == bag.padding) continue;
     T* lane = lanes + ((i - begin) & (lane_count - 1)) * kTile;
     const T* row = bag.table + bag.rows[i] * bag.columns + first;
-    if (bag.factors) width == kTile ? add_row(lane, row, bag.factors[i], kTile) : add_row(lane, row, bag.factors[i], width);
+    if (bag.factors)
+      width == kTile ? add_row(lane, row, bag.factors[i], kTile) : add_row(lane, row, bag.factors[i], width);
     else width == kTile ? add_row(lane, row, kTile) : add_row(lane, row, width);
   }
 }
@@ -89,7 +91,8 @@ TSC_INLINE T joined(T* lanes, int64_t used) {
   return lanes[0];
 }
 
-// Adds the margins of a class against the scores from `begin` on to lanes that turn with them, and counts those above 0.
+// Adds the margins of a class against the scores from `begin` on to lanes that turn with them, and counts those above
+// 0.
 template <class T>
 TSC_INLINE T add_margins(T* lanes, T start, const T* scores, const T* other, T* slopes, int64_t count) {
   T above = 0;
@@ -154,7 +157,9 @@ template <class T>
 void bag_products(T* out, const T* gradient, const Bag<T>& bag) {
   for (int64_t i = 0; i < bag.count; ++i) {
     const T* row = bag.table + bag.rows[i] * bag.columns;
-    out[i] = bag.rows[i] == bag.padding ? T(0) : canonical_sum<T>(bag.columns, [=](int64_t k) { return gradient[k] * row[k]; });
+    out[i] = bag.rows[i] == bag.padding
+                 ? T(0)
+                 : canonical_sum<T>(bag.columns, [=](int64_t k) { return gradient[k] * row[k]; });
   }
 }
 
@@ -168,8 +173,8 @@ void distances(T* out, const T* x, const T* y, int64_t count, int64_t columns) {
 }
 
 template <class T>
-void distance_slopes(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count, int64_t columns,
-                     int64_t width) {
+void distance_slopes(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count,
+                     int64_t columns, int64_t width) {
   for (int64_t i = 0; i < count; ++i, y += columns, dy += columns) {
     const T slope = distance[i] == 0 ? T(0) : gradient[i] / (distance[i] + distance[i]);
     for (int64_t k = 0; k < width; ++k) {
@@ -258,7 +263,9 @@ void cell_slopes(Cell cell, const CellSlopes<T>& slopes) {
   } else {
     if (cell == Cell::Tanh) tanh_row(row.own, row.own, n);
     for (int64_t k = 0; k < n; ++k)
-      slopes.d_given[k] = cell == Cell::Tanh ? through_tanh(slopes.dh[k], row.own[k]) : row.own[k] > 0 ? slopes.dh[k] : T(0);
+      slopes.d_given[k] = cell == Cell::Tanh ? through_tanh(slopes.dh[k], row.own[k])
+                          : row.own[k] > 0   ? slopes.dh[k]
+                                             : T(0);
     std::fill_n(slopes.dh_direct, n, T(0));
   }
   std::copy_n(slopes.d_given, n, slopes.d_own);
@@ -332,7 +339,8 @@ void exponentials(T* terms, T* top, const T* a, const T* b, const T* c, int64_t 
 // totals[i] = the sum of the terms.
 template <class T>
 void add_terms(T* totals, const T* terms, bool three, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) totals[i] = three ? terms[i] + terms[n + i] + terms[2 * n + i] : terms[i] + terms[n + i];
+  for (int64_t i = 0; i < n; ++i)
+    totals[i] = three ? terms[i] + terms[n + i] + terms[2 * n + i] : terms[i] + terms[n + i];
 }
 
 // out = log(exp(a) + exp(b) + exp(c)), -inf where all are.
@@ -401,7 +409,8 @@ void path_slopes(T* slopes, const PathLoss<T>& loss, T gradient, int64_t count, 
   // Gradients of the states at a time, and of those before; two places behind them take what nobody wants.
   T *here = paths.totals + n, *before = here + n + 2;
   std::fill_n(here, n + 2, T(0));
-  exponentials<T>(paths.terms, paths.top, paths.at(loss.times - 1) + n - 1, paths.at(loss.times - 1) + n - 2, nullptr, 1);
+  exponentials<T>(paths.terms, paths.top, paths.at(loss.times - 1) + n - 1, paths.at(loss.times - 1) + n - 2, nullptr,
+                  1);
   const T of_total = through_logarithm(-gradient, paths.terms[0] + paths.terms[1]);
   here[n - 1] = of_total * paths.terms[0];
   if (n > 1) here[n - 2] = of_total * paths.terms[1];
@@ -429,7 +438,8 @@ void path_slopes(T* slopes, const PathLoss<T>& loss, T gradient, int64_t count, 
     for (int64_t k = 0; k < count; ++k) {
       ScalarMachine<T> machine;
       const T share = scalar_math::exp(machine, loss.logarithms[t * loss.stride + k]);
-      slopes[t * loss.stride + k] = (found > -std::numeric_limits<T>::infinity() ? gradient : T(0)) * share + slopes[t * loss.stride + k];
+      slopes[t * loss.stride + k] =
+          (found > -std::numeric_limits<T>::infinity() ? gradient : T(0)) * share + slopes[t * loss.stride + k];
     }
 }
 
@@ -459,8 +469,8 @@ void corner_slopes(T* slopes, const T* gradient, const PlaneCorners<T>& corners,
 }
 
 template <class T>
-void weight_slopes(T* slopes, const T* gradient, const T* planes, const PlaneCorners<T>& corners, int corner, int64_t plane_count,
-                   int64_t count) {
+void weight_slopes(T* slopes, const T* gradient, const T* planes, const PlaneCorners<T>& corners, int corner,
+                   int64_t plane_count, int64_t count) {
   alignas(64) T lanes[kReduceLanes * kTile];
   for (int64_t first = 0; first < corners.places; first += kTile) {
     const int64_t width = std::min(kTile, corners.places - first);
@@ -484,7 +494,8 @@ void weight_slopes(T* slopes, const T* gradient, const T* planes, const PlaneCor
 
 template <class T>
 FusedLoops<T> loops() {
-  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, cell_slopes<T>, path_loss<T>, path_slopes<T>, corners<T>, corner_slopes<T>, weight_slopes<T>};
+  return {bag_sum<T>,  bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>,     distance_slopes<T>,
+          cell_row<T>, cell_slopes<T>, path_loss<T>,  path_slopes<T>,  corners<T>, corner_slopes<T>, weight_slopes<T>};
 }
 
 }  // namespace

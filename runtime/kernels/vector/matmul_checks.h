@@ -19,8 +19,7 @@ bool all_finite(const T* x, int64_t n) {
   constexpr BitsOf<T> kExponent = __builtin_bit_cast(BitsOf<T>, std::numeric_limits<T>::infinity());
   constexpr BitsOf<T> kUnit = kExponent & -kExponent;
   BitsOf<T> found = 0;
-  for (int64_t i = 0; i < n; ++i)
-    found |= (__builtin_bit_cast(BitsOf<T>, x[i]) & kExponent) + kUnit;
+  for (int64_t i = 0; i < n; ++i) found |= (__builtin_bit_cast(BitsOf<T>, x[i]) & kExponent) + kUnit;
   return (found & kSignBit<T>) == 0;
 }
 

@@ -79,9 +79,7 @@ struct Lanes<double> {
   using Mask = __m256i;
   static constexpr int kCount = 4;
   static constexpr int kStepsPerTurn = 1;
-  TSC_LANE Mask first(int n) {
-    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
-  }
+  TSC_LANE Mask first(int n) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3)); }
   TSC_LANE Mask from_bits(uint64_t bits) {
     const __m256i lane = _mm256_setr_epi64x(1, 2, 4, 8);
     return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(static_cast<int64_t>(bits)), lane), lane);

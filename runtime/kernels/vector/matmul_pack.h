@@ -28,7 +28,8 @@ void pack_squares(T* dst, int64_t dst_stride, const S* src, int64_t column_strid
       if (i % kLine == 0)
         for (int64_t r = 0; r < Q::kCount; ++r) __builtin_prefetch(next + r * column_stride + i);
       typename Q::V turned[Q::kDepth];
-      Q::turn(reinterpret_cast<const std::byte*>(src + j * column_stride + i), column_stride * static_cast<int64_t>(sizeof(S)), turned);
+      Q::turn(reinterpret_cast<const std::byte*>(src + j * column_stride + i),
+              column_stride * static_cast<int64_t>(sizeof(S)), turned);
 #pragma GCC unroll 16
       for (int k = 0; k < Q::kDepth; ++k) Q::store(dst + (i + k) * dst_stride + j, turned[k]);
     }
@@ -37,8 +38,7 @@ void pack_squares(T* dst, int64_t dst_stride, const S* src, int64_t column_strid
 #endif
 
 template <class S, class T>
-void pack_transposed(T* dst, int64_t dst_stride, const S* src, int64_t column_stride, int64_t rows,
-                     int64_t columns) {
+void pack_transposed(T* dst, int64_t dst_stride, const S* src, int64_t column_stride, int64_t rows, int64_t columns) {
   int64_t whole_rows = 0;
 #ifdef TSC_TILES
   if constexpr (!std::is_same_v<S, Float16>) {
@@ -50,13 +50,12 @@ void pack_transposed(T* dst, int64_t dst_stride, const S* src, int64_t column_st
   }
 #endif
   for (int64_t j = 0; j < columns; ++j)
-    for (int64_t i = whole_rows; i < rows; ++i)
-      dst[i * dst_stride + j] = to_compute(src[j * column_stride + i]);
+    for (int64_t i = whole_rows; i < rows; ++i) dst[i * dst_stride + j] = to_compute(src[j * column_stride + i]);
 }
 
 template <class S, class T>
-void pack(T* dst, int64_t dst_stride, const void* source, int64_t row_stride, int64_t column_stride,
-          int64_t rows, int64_t columns) {
+void pack(T* dst, int64_t dst_stride, const void* source, int64_t row_stride, int64_t column_stride, int64_t rows,
+          int64_t columns) {
   auto* src = static_cast<const S*>(source);
   if (column_stride == 1) {
     constexpr int64_t kLine = 64 / sizeof(S), kAhead = 8;

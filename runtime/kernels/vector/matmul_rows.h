@@ -12,16 +12,13 @@ namespace tsc::TSC_ISA {
 
 template <class T>
 [[gnu::always_inline]] inline T multiply_add(T a, T b, T c) {
-  if constexpr (std::is_same_v<T, float>)
-    return __builtin_fmaf(a, b, c);
-  else if constexpr (std::is_same_v<T, double>)
-    return __builtin_fma(a, b, c);
+  if constexpr (std::is_same_v<T, float>) return __builtin_fmaf(a, b, c);
+  else if constexpr (std::is_same_v<T, double>) return __builtin_fma(a, b, c);
   else if constexpr (kIsComplex<T>)
     return {multiply_add(a.re, b.re, multiply_add(-a.im, b.im, c.re)),
             // Rounded products, so that the imaginary part of a number times its conjugate is 0.
             c.im + (a.re * b.im + a.im * b.re)};
-  else
-    return static_cast<T>(a * b + c);
+  else return static_cast<T>(a * b + c);
 }
 template <class T>
 [[gnu::always_inline]] inline T sum_of(T a, T b) {
@@ -41,8 +38,8 @@ template <class T>
 
 // Columns are taken in strips whose sums fit registers or the nearest cache.
 template <class S>
-void product_row(void* c, const void* a, int64_t a_column_stride, const void* b,
-                 int64_t b_row_stride, int64_t b_column_stride, int64_t k, int64_t n) {
+void product_row(void* c, const void* a, int64_t a_column_stride, const void* b, int64_t b_row_stride,
+                 int64_t b_column_stride, int64_t k, int64_t n) {
   using T = decltype(to_compute(S()));
   constexpr int64_t kStrip = 64;
   auto* left = static_cast<const S*>(a);
@@ -55,8 +52,7 @@ void product_row(void* c, const void* a, int64_t a_column_stride, const void* b,
       for (int64_t i = start; i < std::min(k, start + kMatmulBlock); ++i) {
         const T x = to_compute(left[i * a_column_stride]);
         const S* row = right + i * b_row_stride;
-        for (int64_t j = 0; j < width; ++j)
-          block[j] = multiply_add(x, to_compute(row[j * b_column_stride]), block[j]);
+        for (int64_t j = 0; j < width; ++j) block[j] = multiply_add(x, to_compute(row[j * b_column_stride]), block[j]);
       }
       for (int64_t j = 0; j < width; ++j) total[j] = start == 0 ? block[j] : sum_of(total[j], block[j]);
     }
@@ -82,7 +78,8 @@ void split_columns(void* planes, const void* b, int64_t row_stride, int64_t colu
 
 // One row of C in a strip of columns: the chains of multiply_add, part by part.
 template <class T>
-void complex_product_row(void* c, const void* a, int64_t a_column_stride, const void* planes, int64_t k, int64_t width) {
+void complex_product_row(void* c, const void* a, int64_t a_column_stride, const void* planes, int64_t k,
+                         int64_t width) {
   auto* left = static_cast<const Complex<T>*>(a);
   auto* right = static_cast<const T*>(planes);
   alignas(64) T total[2 * kPlaneColumns] = {}, block[2 * kPlaneColumns];

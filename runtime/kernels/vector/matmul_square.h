@@ -1,6 +1,6 @@
 #pragma once
-// Small squares of a matrix whose columns are the contiguous ones, turned in registers: from the columns' memory to a vector of
-// columns for each step of k. Vectors are of 32 bytes in every instruction set.
+// Small squares of a matrix whose columns are the contiguous ones, turned in registers: from the columns' memory to a
+// vector of columns for each step of k. Vectors are of 32 bytes in every instruction set.
 #include "runtime/kernels/vector/matmul_lanes.h"
 #include "runtime/tensor/small_floats.h"
 

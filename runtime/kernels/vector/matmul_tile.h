@@ -40,9 +40,8 @@ struct TileRows {
 // One step of k. Every loop over kRows or kVectors is unrolled, so that each accumulator becomes a
 // register.
 template <class T, int kRows, int kVectors, class LoadLast>
-[[gnu::always_inline]] inline void tile_step(typename Lanes<T>::V (&sum)[kRows][kVectors],
-                                             const TileRows<T, kRows>& a, int k, const T* b,
-                                             LoadLast load_last) {
+[[gnu::always_inline]] inline void tile_step(typename Lanes<T>::V (&sum)[kRows][kVectors], const TileRows<T, kRows>& a,
+                                             int k, const T* b, LoadLast load_last) {
   using L = Lanes<T>;
   typename L::V right[kVectors];
 #pragma GCC unroll 4
@@ -57,9 +56,8 @@ template <class T, int kRows, int kVectors, class LoadLast>
 }
 
 template <class T, int kRows, int kVectors>
-void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T* c,
-          int64_t c_row_stride, int64_t k, int last_columns, TileSum mode, const char* next,
-          int64_t next_step) {
+void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T* c, int64_t c_row_stride, int64_t k,
+          int last_columns, TileSum mode, const char* next, int64_t next_step) {
   using L = Lanes<T>;
   const auto mask = L::first(last_columns);
   constexpr int kLast = kVectors - 1;
@@ -116,8 +114,7 @@ void fill_tiles(TileKernels<T>& out) {
   out.rows[kVectors] = kRows;
   [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
     ((out.tile[kVectors][kIndex + 1] = tile<T, kIndex + 1, kVectors>), ...);
-  }
-  (std::make_integer_sequence<int, kRows>());
+  }(std::make_integer_sequence<int, kRows>());
 }
 
 #endif

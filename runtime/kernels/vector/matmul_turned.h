@@ -1,7 +1,7 @@
 #pragma once
 // A few rows times a matrix whose columns are the contiguous ones, as the weight of a linear layer is: read once, from
-// where it lies. Lanes are columns of the result, so that each keeps its own chain; small squares of the matrix are turned
-// in registers.
+// where it lies. Lanes are columns of the result, so that each keeps its own chain; small squares of the matrix are
+// turned in registers.
 #include <cstring>
 #include <utility>
 
@@ -17,7 +17,8 @@ using TurnedSums = typename Square<S>::V[kGroups][kRows];
 
 // `steps` (at most kDepth) steps of k of one group of columns.
 template <class S, int kRows>
-[[gnu::always_inline]] inline void turned_steps(typename Square<S>::V (&sum)[kRows], const typename Square<S>::T* a, int64_t a_stride,
+[[gnu::always_inline]] inline void turned_steps(typename Square<S>::V (&sum)[kRows], const typename Square<S>::T* a,
+                                                int64_t a_stride,
                                                 const typename Square<S>::V (&right)[Square<S>::kDepth], int steps) {
   using Q = Square<S>;
 #pragma GCC unroll 16
@@ -30,12 +31,13 @@ template <class S, int kRows>
 
 // The last steps of k: fewer than a square holds, read from a copy.
 template <class S, int kRows, int kGroups>
-void turned_rest(TurnedSums<S, kRows, kGroups>& sum, const typename Square<S>::T* a, int64_t a_stride, const std::byte* b,
-                 int64_t b_stride, int steps) {
+void turned_rest(TurnedSums<S, kRows, kGroups>& sum, const typename Square<S>::T* a, int64_t a_stride,
+                 const std::byte* b, int64_t b_stride, int steps) {
   using Q = Square<S>;
   for (int group = 0; group < kGroups; ++group) {
     S copy[Q::kCount][Q::kDepth] = {};
-    for (int j = 0; j < Q::kCount; ++j) std::memcpy(copy[j], b + (group * Q::kCount + j) * b_stride, static_cast<size_t>(steps) * sizeof(S));
+    for (int j = 0; j < Q::kCount; ++j)
+      std::memcpy(copy[j], b + (group * Q::kCount + j) * b_stride, static_cast<size_t>(steps) * sizeof(S));
     typename Q::V right[Q::kDepth];
     Q::turn(reinterpret_cast<const std::byte*>(copy), sizeof copy[0], right);
     turned_steps<S, kRows>(sum[group], a, a_stride, right, steps);
@@ -43,8 +45,8 @@ void turned_rest(TurnedSums<S, kRows, kGroups>& sum, const typename Square<S>::T
 }
 
 template <class S, int kRows, int kGroups>
-void turned(const typename Square<S>::T* a, int64_t a_stride, const void* from, int64_t column_stride, typename Square<S>::T* c,
-            int64_t c_stride, int64_t depth, bool add) {
+void turned(const typename Square<S>::T* a, int64_t a_stride, const void* from, int64_t column_stride,
+            typename Square<S>::T* c, int64_t c_stride, int64_t depth, bool add) {
   using Q = Square<S>;
   TurnedSums<S, kRows, kGroups> sum;
 #pragma GCC unroll 8
@@ -70,7 +72,8 @@ void turned(const typename Square<S>::T* a, int64_t a_stride, const void* from, 
     }
   }
   for (; k < depth; k += Q::kDepth, b += 32)
-    turned_rest<S, kRows, kGroups>(sum, a + k, a_stride, b, b_stride, static_cast<int>(depth - k < Q::kDepth ? depth - k : Q::kDepth));
+    turned_rest<S, kRows, kGroups>(sum, a + k, a_stride, b, b_stride,
+                                   static_cast<int>(depth - k < Q::kDepth ? depth - k : Q::kDepth));
 #pragma GCC unroll 8
   for (int group = 0; group < kGroups; ++group)
 #pragma GCC unroll 8
@@ -87,12 +90,10 @@ void fill_turned(TurnedKernels<typename Square<S>::T>& out) {
   out.wide_columns = kGroups * Square<S>::kCount;
   [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
     ((out.wide[kIndex + 1] = turned<S, kIndex + 1, kGroups>), ...);
-  }
-  (std::make_integer_sequence<int, kTurnedWideRows>());
+  }(std::make_integer_sequence<int, kTurnedWideRows>());
   [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
     ((out.narrow[kIndex + 1] = turned<S, kIndex + 1, 1>), ...);
-  }
-  (std::make_integer_sequence<int, kTurnedRows>());
+  }(std::make_integer_sequence<int, kTurnedRows>());
 }
 
 #endif

@@ -4,8 +4,7 @@
 
 namespace tsc::TSC_ISA {
 
-static void random_words(uint32_t* out, uint64_t seed, uint64_t offset, uint64_t first_block,
-                         int64_t count) {
+static void random_words(uint32_t* out, uint64_t seed, uint64_t offset, uint64_t first_block, int64_t count) {
   constexpr int64_t kSide = 64;
   for (int64_t done = 0; done < count; done += kSide) {
     uint32_t word[4][kSide];
@@ -45,8 +44,7 @@ static void to_f32(void* out, const uint32_t* words, int64_t n) {
   for (int64_t i = 0; i < n; ++i) static_cast<float*>(out)[i] = philox_uniform(words[i]);
 }
 static void to_f64(void* out, const uint32_t* words, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<double*>(out)[i] = philox_uniform(words[2 * i], words[2 * i + 1]);
+  for (int64_t i = 0; i < n; ++i) static_cast<double*>(out)[i] = philox_uniform(words[2 * i], words[2 * i + 1]);
 }
 
 void fill_random(KernelTable& table) {

@@ -7,8 +7,7 @@ constexpr int64_t kLanes = 64;
 
 // Sums and products of integers run in i64, of the small floats in float.
 template <class S>
-using SumAccumulator =
-    std::conditional_t<std::is_integral_v<ComputeOf<S>>, int64_t, ComputeOf<S>>;
+using SumAccumulator = std::conditional_t<std::is_integral_v<ComputeOf<S>>, int64_t, ComputeOf<S>>;
 
 template <class S>
 struct Sum {
@@ -43,18 +42,14 @@ struct Amax {
   using Result = S;
   static constexpr Accumulator kIdentity = lowest<Accumulator>();
   TSC_INLINE static Accumulator prepare(S x) { return load(x); }
-  TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) {
-    return scalar::maximum(a, b);
-  }
+  TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) { return scalar::maximum(a, b); }
 };
 
 template <class S>
 struct Amin : Amax<S> {
   using Accumulator = ComputeOf<S>;
   static constexpr Accumulator kIdentity = highest<Accumulator>();
-  TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) {
-    return scalar::minimum(a, b);
-  }
+  TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) { return scalar::minimum(a, b); }
 };
 
 template <class S>
@@ -85,13 +80,11 @@ template <class R, class S>
     for (int64_t lane = 0; lane < kLanes; ++lane) held[lane] = lanes[lane];
     for (; n - i >= kLanes; i += kLanes)
 #pragma GCC ivdep
-      for (int64_t lane = 0; lane < kLanes; ++lane)
-        held[lane] = R::combine(held[lane], R::prepare(x[i + lane]));
+      for (int64_t lane = 0; lane < kLanes; ++lane) held[lane] = R::combine(held[lane], R::prepare(x[i + lane]));
     for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = held[lane];
   }
 #pragma GCC ivdep
-  for (int64_t lane = 0; lane < n - i; ++lane)
-    lanes[lane] = R::combine(lanes[lane], R::prepare(x[i + lane]));
+  for (int64_t lane = 0; lane < n - i; ++lane) lanes[lane] = R::combine(lanes[lane], R::prepare(x[i + lane]));
 }
 
 template <class R, class S>

@@ -5,8 +5,7 @@ namespace tsc::TSC_ISA {
 
 // select moves bits, so one loop serves every dtype of a width.
 template <class S>
-[[gnu::flatten]] static bool select_loop(void* out, const void* a, const void* b, const void* c,
-                                         int64_t n) {
+[[gnu::flatten]] static bool select_loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
   auto* o = static_cast<S*>(out);
   auto* condition = static_cast<const uint8_t*>(a);
   auto *yes = static_cast<const S*>(b), *no = static_cast<const S*>(c);
@@ -19,13 +18,11 @@ template <class S>
 }
 
 template <class S>
-[[gnu::flatten]] static bool fma_loop(void* out, const void* a, const void* b, const void* c,
-                                      int64_t n) {
+[[gnu::flatten]] static bool fma_loop(void* out, const void* a, const void* b, const void* c, int64_t n) {
   auto* o = static_cast<S*>(out);
   auto *x = static_cast<const S*>(a), *y = static_cast<const S*>(b), *z = static_cast<const S*>(c);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i)
-    o[i] = store_as<S>(scalar::fma(load(x[i]), load(y[i]), load(z[i])));
+  for (int64_t i = 0; i < n; ++i) o[i] = store_as<S>(scalar::fma(load(x[i]), load(y[i]), load(z[i])));
   return false;
 }
 
@@ -39,8 +36,7 @@ void fill_ternary(KernelTable& table) {
                                                                       : select_loop<Complex<double>>;
   }
   for_dtypes<DTypeRule::Float>([&]<DType kDType>() {
-    table.element[static_cast<int>(Op::fma)][static_cast<int>(kDType)] =
-        fma_loop<StorageOf<kDType>>;
+    table.element[static_cast<int>(Op::fma)][static_cast<int>(kDType)] = fma_loop<StorageOf<kDType>>;
   });
 }
 

@@ -17,13 +17,11 @@ template <class F, class S>
 template <DTypeRule kRule, class F>
 TSC_INLINE void fill_row(KernelTable& table, Op op, F) {
   for_dtypes<kRule>([&]<DType kDType>() {
-    table.element[static_cast<int>(op)][static_cast<int>(kDType)] =
-        unary_loop<F, StorageOf<kDType>>;
+    table.element[static_cast<int>(op)][static_cast<int>(kDType)] = unary_loop<F, StorageOf<kDType>>;
   });
 }
 
 #define TSC_FILL_UNARY(name, rule) \
-  fill_row<DTypeRule::rule>(       \
-      table, Op::name, [](auto x) __attribute__((always_inline)) { return scalar::name(x); });
+  fill_row<DTypeRule::rule>(table, Op::name, [](auto x) __attribute__((always_inline)) { return scalar::name(x); });
 
 }  // namespace tsc::TSC_ISA

@@ -50,10 +50,9 @@ TSC_INLINE void fill_row(KernelTable& table, Op op, F) {
   });
 }
 
-#define TSC_FILL(name)                                                               \
-  fill_row(table, Op::name, [](auto& machine, auto x) __attribute__((always_inline)) { \
-    return scalar_math::name(machine, x);                                            \
-  });
+#define TSC_FILL(name)      \
+  fill_row(table, Op::name, \
+           [](auto& machine, auto x) __attribute__((always_inline)) { return scalar_math::name(machine, x); });
 
 void fill_unary_rare(KernelTable& table) {
   TSC_FILL(sin)

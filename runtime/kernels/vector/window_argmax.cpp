@@ -37,8 +37,7 @@ void take_larger(const S* x, int64_t step, int64_t from, int64_t to, I at, T* be
 }
 
 template <class S, class I>
-bool argmax_strip(const S* x, const PoolAxis* axes, int64_t z, int64_t y, int64_t first, int64_t count,
-                  int64_t* out) {
+bool argmax_strip(const S* x, const PoolAxis* axes, int64_t z, int64_t y, int64_t first, int64_t count, int64_t* out) {
   using T = decltype(to_compared(S()));
   const PoolAxis &az = axes[0], &ay = axes[1], &ax = axes[2];
   T best[kStrip] = {};
@@ -51,8 +50,8 @@ bool argmax_strip(const S* x, const PoolAxis* axes, int64_t z, int64_t y, int64_
       for (int64_t tx = 0; tx < ax.taps; ++tx) {
         const int64_t position = ax.position(first, tx);
         const Inside inside = inside_of(space, position, count);
-        take_larger<S, T, I>(x + row + position, ax.stride, inside.from, inside.to,
-                             static_cast<I>(row + position), best, places);
+        take_larger<S, T, I>(x + row + position, ax.stride, inside.from, inside.to, static_cast<I>(row + position),
+                             best, places);
       }
     }
   bool found = true;

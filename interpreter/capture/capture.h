@@ -36,6 +36,7 @@ class Capture : private Room {
   Loops& loops() const { return loops_; }
   RolledLoops& rolled() const { return rolled_; }
   RepeatedCalls& repeats() const { return repeats_; }
+  Guesses& guesses() const { return guesses_; }
   Cells& cells() const { return cells_; }
   Inputs& inputs() const { return inputs_; }
   Structures& structures() const { return structures_; }

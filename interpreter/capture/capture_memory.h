@@ -18,6 +18,8 @@ struct LoopPlace {
   bool operator==(const LoopPlace&) const = default;
 };
 
+class Branches;
+
 struct CaptureMemory {
   struct Cell {
     Object* holder;
@@ -77,6 +79,7 @@ struct CaptureMemory {
   // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
   std::unordered_set<const Object*> followed;
   bool follows_calls = false;
+  const Branches* branches = nullptr;  // which way those go that only the run decides; null: the region ends there
   bool any_closure = false;        // calls bring other functions made by the same def: their cells are entry sources
   bool specialises = false;        // sizes and ints are facts
   bool follows_loops = false;      // no loop is rolled

@@ -10,6 +10,7 @@
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/guesses.h"
 #include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
@@ -50,6 +51,7 @@ struct House {
   TurnItems turn_items;
   TurnConditions turn_conditions;
   RepeatedCalls repeats;
+  Guesses guesses;
   Cells cells;
   Inputs inputs;
   Structures structures;

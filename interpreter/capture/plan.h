@@ -190,11 +190,20 @@ struct ExitFrame {
 };
 
 struct ExitPlan {
-  enum class Form : uint8_t { Return, Resume, Miss } form = Form::Resume;
+  enum class Form : uint8_t {
+    Return,
+    Resume,
+    Miss,  // the region does not fit the call
+    Anew,  // a guess was wrong (program/guesses.h): the interpreter runs the call from the entry on
+  } form = Form::Resume;
   BreakReason reason = BreakReason::instruction;
   std::string detail;
   std::vector<ExitFrame> frames;  // outermost (the entered frame) first
   Recipe result;                  // Return
+  struct Branch {
+    Local<CodeObject> code;
+    uint32_t pc = 0;
+  } branch;  // Anew: that was guessed
   Materials materials;
   Modes modes;  // there
   uint32_t origin = 0;
@@ -254,6 +263,7 @@ struct RegionPlan {
     return modes == now && device_number.value_or(current_device().current_backend) == current_device().current_backend;
   }
   std::optional<Place> place;  // where its tensors lie, all of them; empty: it has none
+  bool lacks_guess = false;    // ends at a branch whose way is expected, but what it has done would happen again
   bool run_again = false;      // has no effects: when it raises, the interpreter runs the frame from its start
   std::unordered_set<uint32_t> starts_again;  // origins in front of which it has none: when these raise, the same
   uint32_t repeats = 0;                       // calls that were not followed, but done as one before (call_record.h)

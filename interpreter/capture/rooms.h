@@ -10,6 +10,7 @@
 //                   rolled      loops whose turns are alike: one loop of the region
 //                   turn_items, turn_conditions   what such a turn is given, and what it decides by its number
 //                   repeats     calls that are recorded once and then repeated
+//                   guesses     branches on what only the run knows
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
 //                   structures  what comes in and is known by its form
@@ -47,6 +48,7 @@ class Effects;
 class Exits;
 class Frames;
 class Gradients;
+class Guesses;
 class Inputs;
 class Iterators;
 class Loops;
@@ -109,6 +111,7 @@ struct Rooms {
   TurnItems& turn_items_;
   TurnConditions& turn_conditions_;
   RepeatedCalls& repeats_;
+  Guesses& guesses_;
   Cells& cells_;
   Inputs& inputs_;
   Structures& structures_;

@@ -16,10 +16,10 @@ class Raises {
 
   // An op on element values (an index, an integer divisor) or a scalar; false for effects and blocks.
   bool may_raise(const Instruction& instruction) const;
-  // Those, what the host does, and blocks, whatever is in them.
+  // Those, guards, what the host does, and blocks, whatever is in them.
   bool may_leave_early(const Instruction& instruction) const {
     return instruction.code == Code::Host || instruction.code == Code::If || instruction.code == Code::Loop ||
-           may_raise(instruction);
+           instruction.code == Code::Guard || may_raise(instruction);
   }
 
  private:

@@ -1,7 +1,10 @@
 #include "jit/runner/foresee.h"
 
+#include <algorithm>
+
 #include "jit/region/liveness.h"
 #include "jit/region/scalar_eval.h"
+#include "jit/region/value_map.h"
 #include "runtime/base/error.h"
 #include "runtime/kernels/run_op.h"
 
@@ -27,8 +30,24 @@ class Foresight {
   }
 
  private:
+  // Of a number that only the run knows nothing is asked but whether a guard lets it pass, which it mostly does.
+  bool is_open(const Instruction& instruction) const {
+    const auto is_open = [&](ValueId value) { return open_.count(value) != 0; };
+    return std::any_of(instruction.operands.begin(), instruction.operands.end(), is_open) ||
+           std::any_of(instruction.results.begin(), instruction.results.end(), [&](ValueId result) {
+             const ValueList& sizes = region_.type(result).sizes;
+             return std::any_of(sizes.begin(), sizes.end(), is_open);
+           });
+  }
+  bool pass_open(const Instruction& instruction) {
+    if (instruction.code != Code::Scalar) return instruction.code == Code::Guard;
+    open_.insert(instruction.results[0]);
+    return true;
+  }
+
   // False: what follows cannot be told.
   bool step(const Instruction& instruction) {
+    if (is_open(instruction)) return pass_open(instruction);
     switch (instruction.code) {
       case Code::Const: registers_.scalars[instruction.results[0]] = instruction.number; return true;
       case Code::Scalar: {
@@ -48,7 +67,7 @@ class Foresight {
         return true;
       // What the host does changes no size in here; what it gives back may be one.
       case Code::Host: return instruction.results.empty();
-      case Code::Read:
+      case Code::Read: open_.insert(instruction.results[0]); return true;
       case Code::Exit:
       case Code::If:
       case Code::Loop:
@@ -100,6 +119,7 @@ class Foresight {
   const LastUses last_uses_;
   const ForeseeKernel& kernel_;
   Registers registers_;
+  ValueSet open_;
 };
 
 }  // namespace

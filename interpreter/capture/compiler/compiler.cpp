@@ -50,11 +50,13 @@ void Compiler::reset() {
   watches_.reset();
   accounts_.reset();
   loop_turns_.reset();
+  branches_.reset();
   codes_.clear();
 }
 
 void Compiler::forget_frame(const Frame* frame) {
   std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == frame; });
+  branches_.forget_frame(frame);
 }
 
 // ---- entry ----
@@ -75,6 +77,9 @@ EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
 }
 
 EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
+  // The next capture follows the branch.
+  if (const std::shared_ptr<Variant> ended = branches_.arrive_at(frame))
+    watches_.drop(*ended, "what is known of a branch");
   if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
   if (runs_.goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
   return enter(frame, result, false);
@@ -295,6 +300,9 @@ CaptureMemory Compiler::take_memory(const Frame& frame, Site& site, const Compil
   CaptureMemory memory = std::move(site.memory);
   memory.specialises = settings.specialise;
   memory.only_call = settings.only_calls;
+  // A backend of the script's gets a region without questions in its middle.
+  const bool is_called = settings.backend == Backend::Called || settings.backend == Backend::Eager;
+  memory.branches = is_called ? nullptr : &branches_;
   memory.lacks_memory = runs_.lacked_memory(frame.code);
   const CompiledMark* mark = mark_of(frame.function);
   const bool follows_whole_loops = settings.specialise || demands_.error_on_graph_break || (mark && mark->fullgraph);
@@ -421,12 +429,12 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   context.host = &host;
   jit::RngState& rng = rng_of(state, plan.place.value_or(Place()));
   context.rng = &rng;
+  const jit::RngState random = rng;
   std::optional<jit::RunExit> exit;
   {
     RunningScope running(*variant);
     const std::string name = state.profile ? region_name(plan) : std::string();
     const ProfileScope event(state.profile, name, Profile::Kind::Region);
-    const jit::RngState random = rng;
     try {
       exit = variant->executable->run(inputs, context);
     } catch (const jit::RunError& error) {
@@ -442,6 +450,14 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   ++variant->runs;
   const ExitPlan& leaving = plan.exits[exit->id];
   if (leaving.form == ExitPlan::Form::Miss) return false;
+  if (leaving.form == ExitPlan::Form::Anew) {
+    rng = random;
+    if (compiler_.branches().was_wrong(leaving.branch.code.get(), leaving.branch.pc, variant->runs))
+      watches_.drop(*variant, "what is known of a branch");
+    run_eagerly(*variant, frame);
+    *outcome = EnterResult::Interpret;
+    return true;
+  }
   state.modes = leaving.modes;
   materializer.count_writes(leaving.materials, exit->live);
   if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
@@ -457,12 +473,14 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
     *outcome = EnterResult::Returned;
     return true;
   }
-  resume(*variant, leaving, frame, materializer, exit->live);
+  resume(leaving, frame, materializer, exit->live);
+  const bool waits = leaving.reason == BreakReason::tensor_branch || leaving.reason == BreakReason::unknown_number;
+  if (waits && !plan.lacks_guess) compiler_.branches().leave_at(*vm_.current_frame(), variant);
   *outcome = EnterResult::Resume;
   return true;
 }
 
-void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materializer& materializer,
+void RegionRuns::resume(const ExitPlan& exit, Frame& frame, Materializer& materializer,
                         std::span<const jit::RunValue> live) {
   // Everything is built before the first frame changes: building may raise.
   std::vector<FrameState> states;

@@ -10,6 +10,7 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/compiler/accounts.h"
+#include "interpreter/capture/compiler/branches.h"
 #include "interpreter/capture/compiler/demands.h"
 #include "interpreter/capture/compiler/entry_checks.h"
 #include "interpreter/capture/compiler/loop_turns.h"
@@ -44,6 +45,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // Its parts, for those outside.
   Requests& requests() { return requests_; }
   RegionRuns& runs() { return runs_; }
+  Branches& branches() { return branches_; }
   CompilerReports& reports() { return reports_; }
 
   // For the parts.
@@ -97,6 +99,7 @@ class Compiler : public CompilerHooks, public Watchers {
   uint64_t captures_ = 0;
   CaptureAccounts accounts_;
   LoopTurns loop_turns_;
+  Branches branches_;
   EntryChecks entry_checks_;
   RegionRuns runs_;
   VariantWatches watches_;

@@ -44,8 +44,7 @@ class RegionRuns : private CompilerPart {
   std::unique_ptr<jit::Executable> make_executable(const Variant& variant, const Frame& frame, jit::Region region);
 
  private:
-  void resume(const Variant& variant, const ExitPlan& exit, Frame& frame, Materializer& materializer,
-              std::span<const jit::RunValue> live);
+  void resume(const ExitPlan& exit, Frame& frame, Materializer& materializer, std::span<const jit::RunValue> live);
   // The tape node of a region's call, when its results need one.
   void prepare_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
                        std::span<const jit::RunValue> live, const std::vector<Value>& entry);

@@ -40,7 +40,8 @@ using Clock = std::chrono::steady_clock;
 bool has_no_effect(const RegionPlan& plan) {
   return plan.actions.empty() && plan.written_sources.empty() && plan.graded_sources.empty() && plan.walked.empty() &&
          std::all_of(plan.exits.begin(), plan.exits.end(), [](const ExitPlan& exit) {
-           return exit.form == ExitPlan::Form::Miss || (exit.form == ExitPlan::Form::Return && exit.stores.empty());
+           return exit.form == ExitPlan::Form::Miss || exit.form == ExitPlan::Form::Anew ||
+                  (exit.form == ExitPlan::Form::Return && exit.stores.empty());
          });
 }
 

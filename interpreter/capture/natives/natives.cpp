@@ -195,12 +195,8 @@ Av call_bool(Capture& capture, Arguments& arguments) {
   expect_at_most(arguments, 1, "bool");
   if (arguments.positional.empty()) return Av::boolean(false);
   const Av& av = arguments.positional[0];
-  if (VTensor* tensor = capture.tensors().tensor_of(av)) {
-    Av item = capture.tensors().read_item(*tensor);
-    if (item.scalar_kind == jit::ValueKind::Bool) return item;
-    return capture.operators().compare(CompareOp::Ne, item, Av::integer(0));
-  }
-  return Av::boolean(capture.numbers().truth(av));
+  if (!capture.numbers().only_run_knows(av)) return Av::boolean(capture.numbers().truth(av));
+  return Av::number(jit::ValueKind::Bool, capture.numbers().truth_in_region(av), Value());
 }
 
 Av call_abs(Capture& capture, Arguments& arguments) {

@@ -6,6 +6,8 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/guesses.h"
+#include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
@@ -138,9 +140,7 @@ void step_unary(Capture& c, const Instruction& i) {
   c.frames().write(i.a, c.operators().unary(op, c.frames().read(i.b)));
 }
 
-void step_not(Capture& c, const Instruction& i) {
-  c.frames().write(i.a, Av::boolean(!c.numbers().truth(c.frames().read(i.b))));
-}
+void step_not(Capture& c, const Instruction& i) { c.frames().write(i.a, c.numbers().negated(c.frames().read(i.b))); }
 
 template <CompareOp op, bool constant>
 void step_compare(Capture& c, const Instruction& i) {
@@ -176,7 +176,7 @@ void step_jump_back(Capture& c, const Instruction& i) {
 
 bool decides(Capture& c, const Av& av) {
   if (av.is_number()) c.loops().note_open_test();
-  return c.numbers().truth(av);
+  return c.guesses().decide(av);
 }
 
 template <bool wanted>

@@ -374,6 +374,24 @@ bool Numbers::truth(const Av& av) {
   return true;
 }
 
+bool Numbers::only_run_knows(const Av& av) const {
+  return av.is_number() ? av.value.is_undefined() : tensors_.tensor_of(av) != nullptr;
+}
+
+ValueId Numbers::truth_in_region(const Av& av) {
+  if (VTensor* tensor = tensors_.tensor_of(av)) return truth_in_region(tensors_.read_item(*tensor));
+  if (av.scalar_kind == ValueKind::Bool) return av.id;
+  const ValueId zero = av.scalar_kind == ValueKind::Int ? builder_.constant(int64_t{0}) : builder_.constant(0.0);
+  const ValueId operands[] = {av.id, zero};
+  return builder_.scalar(ScalarOp::ne, operands);
+}
+
+Av Numbers::negated(const Av& av) {
+  if (!only_run_knows(av)) return Av::boolean(!truth(av));
+  const ValueId holds = truth_in_region(av);
+  return Av::number(ValueKind::Bool, builder_.scalar(ScalarOp::logical_not, {&holds, 1}), Value());
+}
+
 bool Numbers::truth_of_constant(const Value& v) {
   if (is_plain_data(v)) return interp::truth(vm_, v);
   if (is_kind(v, Kind::List) || is_kind(v, Kind::Dict) || is_kind(v, Kind::Set)) {

@@ -14,6 +14,10 @@ class Numbers : private Room {
   ValueId int_id(const Av& av);     // the same for an int (bool, or a 0-d integer tensor breaks)
   // The value of a branch or loop bound: known, or assumed through an entry condition, or a break.
   bool truth(const Av& av);
+  // The value of a tensor, or a number that the region reads out of one; its truth as a Bool of the region, and `not`.
+  bool only_run_knows(const Av& av) const;
+  ValueId truth_in_region(const Av& av);
+  Av negated(const Av& av);
   int64_t concrete_int(const Av& av);
   bool is_same_number(ValueId a, ValueId b);  // one value of the region
   Av scalar_av(ValueId id);

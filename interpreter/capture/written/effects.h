@@ -36,6 +36,8 @@ class Effects : private Room {
   Av host_action_with_result(HostAction action, std::vector<Av> values);
   // Whether what the region does to the host stands behind what may raise from here on.
   bool writes_wait() const { return all_wait() || !waiting_stores_.empty(); }
+  // Whether the interpreter can run everything again from the entry on, and nobody sees that it ran before.
+  bool can_begin_anew();
   // Counts the places at which the region may raise, or brings memory up to date.
   void note_raise() { ++raises_; }
   uint32_t raises() const { return raises_; }
@@ -46,7 +48,6 @@ class Effects : private Room {
   // In front of what runs host code or may raise: whoever looks then must find all that was stored.
   void stores_must_not_wait();
   void may_raise_here();
-  bool can_begin_anew();
   void perform(HostAction action, std::vector<Av> values, bool may_wait);
 
   uint32_t raises_ = 0;  // places at which the region may raise, or brings memory up to date

@@ -1,0 +1,21 @@
+#pragma once
+// Branches on what only the run knows: the value of a tensor, a number that the region reads out of one. Where the
+// branch is expected to go one way (compiler/branches.h), capture follows that way, and the region asks for the value
+// when it is there. It does so only where nothing that the region has done so far could be seen: when the guess is
+// wrong the region is given up, and the interpreter runs everything again, with the random numbers of before.
+// Owns nothing. Must not know how a branch came to be expected.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+class Guesses : private Room {
+ public:
+  explicit Guesses(const Rooms& rooms) : Room(rooms) {}
+  // The truth that decides the instruction, a jump of the innermost frame. Leaves the region where that cannot be told.
+  bool decide(const Av& condition);
+
+ private:
+  bool may_guess();
+};
+
+}  // namespace tsc::interp

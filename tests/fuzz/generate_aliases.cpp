@@ -40,7 +40,7 @@ const Templates kSimple = {
     "{X}.data = {x}.detach().clone()", "view = {X}.view(-1); view.add_(1); out.append({X}.sum())", "{M}.w.grad = None",
     "out.append({M}.w.grad)", "({M}({x})).sum().backward()", "{X}.resize_(3)", "{X}.relu_()", "{X}.clamp_(-1, 1)"};
 const Templates kCompound = {
-    "if {b}:{:}", "if {b}:{:}else:{:}", "for {X} in {L}:{:}", "for one in {L}:\n    one.add_(1.0)\n",
+    "if {b}:{:}", "if {b}:{:}else:{:}", "for {X} in {L}:\n    if spent():\n        break{:}", "for one in {L}:\n    one.add_(1.0)\n",
     "for a, b in zip({L}, {L}):\n    out.append(a is b)\n    out.append((a + b).sum())\n",
     "try:{:}except Exception as error:\n    out.append(type(error).__name__)\n", "with torch.no_grad():{:}",
     "def inner(v):\n    {X}.add_(v)\n    return {x}\nout.append(inner({x}))\n",
@@ -94,7 +94,12 @@ def show(v, depth=0):
     if isinstance(v, (Mod, Bag)): return [type(v).__name__, v.n, show(v.w, depth + 1)]
     if isinstance(v, (str, int, float)) or v is None: return repr(v)
     return type(v).__name__
+budget = [0]
+def spent():
+    budget[0] -= 1
+    return budget[0] < 0
 def trim():
+    budget[0] = 20
     for l in [*LS, kept]: del l[4:]
     with torch.no_grad():
         for t in [*XS, *PS, cellread(), G.w, *kept, *[v for l in LS for v in l], *[m.w for m in MS]]:

@@ -36,17 +36,20 @@ Av Texts::text_of_value(const Av& av, int conversion, std::string spec) {
   if (!printable) break_here(BreakReason::unknown_call, "text of a value the compiler does not know");
   auto text = make<VText>();
   VText::Part part;
-  part.formatted = snapshot(av);
+  part.formatted = snapshot(av, !spec.empty());
   part.conversion = conversion;
   part.spec = std::move(spec);
   text->parts.push_back(std::move(part));
   return Av::of(text);
 }
 
-// The value as it is now, for text that is formatted later: tensors and lists may be written meanwhile.
-Av Texts::snapshot(const Av& av, int depth) {
+// The value as it is now, for text that is formatted later: tensors and lists may be written meanwhile. The copy of a
+// tensor has no history, whose name the text of a whole tensor tells; a specification formats its number alone.
+Av Texts::snapshot(const Av& av, bool is_number, int depth) {
   if (depth > 50) break_here(BreakReason::too_large, "text of a list that is too deep, or holds itself");
   if (VTensor* tensor = tensors_.tensor_of(av)) {
+    if (tensor->requires_grad && !tensor->leaf && !is_number)
+      break_here(BreakReason::history, "the text of a tensor with gradient history");
     repeats_.spoil_record();
     ValueId id = tensors_.current(*tensor);
     Av out = tensors_.new_tensor(builder_.op(Op::copy, {&id, 1}, {}, {}), false);
@@ -65,7 +68,7 @@ Av Texts::snapshot(const Av& av, int depth) {
     if (is_class) return av;
     std::vector<Av> items;
     inside_texts_.push_back(identity);
-    for (const Av& item : iterators_.items_of(av)) items.push_back(snapshot(item, depth + 1));
+    for (const Av& item : iterators_.items_of(av)) items.push_back(snapshot(item, is_number, depth + 1));
     inside_texts_.pop_back();
     if (containers_.is_sequence_of(av, Kind::List)) return containers_.make_list_av(std::move(items));
     Av tuple = containers_.make_tuple_av(std::move(items));

@@ -14,7 +14,7 @@ class Texts : private Room {
 
  private:
   void check_format(const Av& av, const std::string& spec);
-  Av snapshot(const Av& av, int depth = 0);
+  Av snapshot(const Av& av, bool is_number, int depth = 0);
 
   std::vector<const void*> inside_texts_;  // sequences whose items are taken for a text
 };

@@ -452,21 +452,14 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   if (leaving.form == ExitPlan::Form::Miss) return false;
   if (leaving.form == ExitPlan::Form::Anew) {
     rng = random;
-    if (compiler_.branches().was_wrong(leaving.branch.code.get(), leaving.branch.pc, variant->runs))
-      watches_.drop(*variant, "what is known of a branch");
-    run_eagerly(*variant, frame);
+    give_up(*variant, leaving, frame);
     *outcome = EnterResult::Interpret;
     return true;
   }
   state.modes = leaving.modes;
   materializer.count_writes(leaving.materials, exit->live);
   if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
-  for (const HostAction& store : leaving.stores) {
-    std::vector<Value> values;
-    for (const Recipe& recipe : store.values)
-      values.push_back(materializer.build(recipe, leaving.materials, exit->live));
-    perform(vm_, store, values);
-  }
+  make_stores(leaving, materializer, exit->live);
   if (leaving.form == ExitPlan::Form::Return) {
     result = materializer.build(leaving.result, leaving.materials, exit->live);
     connect_leaves(leaving, materializer);
@@ -478,6 +471,21 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   if (waits && !plan.lacks_guess) compiler_.branches().leave_at(*vm_.current_frame(), variant);
   *outcome = EnterResult::Resume;
   return true;
+}
+
+// A guess was wrong: nothing has happened, and the interpreter goes on from the entry.
+void RegionRuns::give_up(Variant& variant, const ExitPlan& exit, Frame& frame) {
+  if (compiler_.branches().was_wrong(exit.branch.code.get(), exit.branch.pc, variant.runs))
+    watches_.drop(variant, "what is known of a branch");
+  run_eagerly(variant, frame);
+}
+
+void RegionRuns::make_stores(const ExitPlan& exit, Materializer& materializer, std::span<const jit::RunValue> live) {
+  for (const HostAction& store : exit.stores) {
+    std::vector<Value> values;
+    for (const Recipe& recipe : store.values) values.push_back(materializer.build(recipe, exit.materials, live));
+    perform(vm_, store, values);
+  }
 }
 
 void RegionRuns::resume(const ExitPlan& exit, Frame& frame, Materializer& materializer,

@@ -45,6 +45,9 @@ class RegionRuns : private CompilerPart {
 
  private:
   void resume(const ExitPlan& exit, Frame& frame, Materializer& materializer, std::span<const jit::RunValue> live);
+  void give_up(Variant& variant, const ExitPlan& exit, Frame& frame);
+  // Those that have waited for the exit.
+  void make_stores(const ExitPlan& exit, Materializer& materializer, std::span<const jit::RunValue> live);
   // The tape node of a region's call, when its results need one.
   void prepare_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
                        std::span<const jit::RunValue> live, const std::vector<Value>& entry);

@@ -392,7 +392,13 @@ class Generator {
   }
 
   void branch_on_tensor(int depth) {
-    line("if " + variable().name + ".sum() > 0:");
+    const std::string& name = variable().name;
+    const char* conditions[] = {".sum() > 0:", ".abs().max() < 3:", ".sum().item() < 100:", ".isnan().any():"};
+    line((random_.chance(30) ? "if not " : "if ") + name + random_.pick(conditions));
+    block(depth);
+    if (random_.chance(20)) line("assert " + name + ".mean() < 50, 'large'");
+    if (!random_.chance(40)) return;
+    line("else:");
     block(depth);
   }
 
@@ -450,7 +456,7 @@ class Generator {
     line("");
     line("torch.manual_seed(" + std::to_string(random_.below(1000)) + ")");
     line("log = []");
-    const int count = 2 + random_.below(3);
+    const int count = random_.chance(25) ? 6 : 2 + random_.below(3);
     for (int call = 0; call < count; ++call) {
       std::string arguments = std::to_string(random_.below(4)) + ", log";
       for (const Variable& v : arguments_) {

@@ -414,9 +414,9 @@ void fill_inputs(const Variant& variant, const std::vector<Value>& entry, std::v
 bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call, EnterResult* outcome,
                      Value& result) {
   const RegionPlan& plan = variant->plan;
+  *outcome = EnterResult::Interpret;
   if (VmAccess::depth(vm_) + plan.deepest >
       vm_.config().recursion_limit) {  // the interpreter finds the call that is one too many
-    *outcome = EnterResult::Interpret;
     return true;
   }
   TensorState& state = compiler_.tensors();
@@ -440,7 +440,6 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
     } catch (const jit::RunError& error) {
       if (!raises_in_interpreter(plan, host, error.origin)) raise_from_region(*variant, frame, error);
       rng = random;
-      *outcome = EnterResult::Interpret;
       return true;
     } catch (const ScriptException& raised) {
       if (host.origin()) place_error(plan, frame, host.origin(), *raised.exception());
@@ -453,7 +452,6 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   if (leaving.form == ExitPlan::Form::Anew) {
     rng = random;
     give_up(*variant, leaving, frame);
-    *outcome = EnterResult::Interpret;
     return true;
   }
   state.modes = leaving.modes;

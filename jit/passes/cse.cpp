@@ -38,8 +38,7 @@ class Merger {
  private:
   static bool mergeable(const Instruction& instruction) {
     if (instruction.code == Code::Const || instruction.code == Code::Scalar) return true;
-    if (instruction.code != Code::Op || instruction.op == Op::copy) return false;
-    return !(op_row(instruction.op).flags & kDynamicSize);
+    return instruction.code == Code::Op && instruction.op != Op::copy;
   }
 
   using Results = SmallVector<ValueId, 2>;
@@ -90,6 +89,8 @@ class Merger {
     if (both_escape(first, instruction.results)) return false;
     for (size_t i = 0; i < first.size(); ++i) {
       replacements_.replace(instruction.results[i], first[i]);
+      if (instruction.code == Code::Op && op_row(instruction.op).flags & kDynamicSize)  // which it defines
+        replacements_.replace(region_.type(instruction.results[i]).sizes[0], region_.type(first[i]).sizes[0]);
       same_sizes(first[i], instruction.results[i]);
       if (escapes_.contains(instruction.results[i])) escapes_.add(first[i]);
     }

@@ -135,7 +135,11 @@ class Fuser {
   void take(size_t instruction, size_t unit) {
     units_[unit].members.push_back(instruction);
     unit_of_code_[instruction] = unit;
-    for (ValueId result : code_[instruction].results) definition_[result] = unit;
+    const Instruction& taken = code_[instruction];
+    for (ValueId result : taken.results) definition_[result] = unit;
+    if (taken.code != Code::Op || !(op_row(taken.op).flags & kDynamicSize)) return;
+    size_t& found = definition_[type(taken.results[0]).sizes[0]];
+    if (found == kNone) found = unit;
   }
 
   // The units whose values an instruction needs: its operands, and the sizes of its results, which exist before these.

@@ -269,6 +269,7 @@ class Generator {
     const Variable v = variable();
     static constexpr const char* kNames[] = {"sum", "mean"};
     const std::string name = random_.pick(kNames);
+    if (!v.shape.empty() && random_.chance(20)) return define(found(v) + "." + name + "()", {});
     if (v.shape.empty() || random_.chance(30)) return define(v.name + "." + name + "()", {});
     const int dim = random_.below(static_cast<int>(v.shape.size()));
     Shape made = v.shape;
@@ -278,6 +279,17 @@ class Generator {
     const std::string axis = std::to_string(random_.chance(50) ? dim : dim - static_cast<int>(v.shape.size()));
     define(v.name + "." + name + "(dim=" + axis + (keep ? ", keepdim=True)" : ")"), made);
     if (keep) define(v.name + " - " + variables_.back().name, v.shape);
+  }
+
+  // Elements that a condition finds: how many there are only the run knows.
+  std::string found(const Variable& v) {
+    const std::string mask = "[" + v.name + " > " + (random_.chance(50) ? "0" : "-0.5") + "]";
+    switch (random_.below(4)) {
+      case 0: return v.name + mask;
+      case 1: return "(" + v.name + mask + " * " + v.name + mask + ")";
+      case 2: return "torch.cat([" + v.name + mask + ", " + v.name + ".flatten()[:1]])";
+      default: return v.name + ".flatten()[(" + v.name + ".flatten() < 1).nonzero().flatten()]";
+    }
   }
 
   void view() {
@@ -392,7 +404,7 @@ class Generator {
   }
 
   void branch_on_tensor(int depth) {
-    const std::string& name = variable().name;
+    const std::string name = variable().name;
     const char* conditions[] = {".sum() > 0:", ".abs().max() < 3:", ".sum().item() < 100:", ".isnan().any():"};
     line((random_.chance(30) ? "if not " : "if ") + name + random_.pick(conditions));
     block(depth);

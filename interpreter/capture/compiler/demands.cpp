@@ -153,7 +153,6 @@ std::string title_of(const FoundBreak& found) {
   switch (found.reason) {
     case BreakReason::tensor_branch: return "Data-dependent branching";
     case BreakReason::unknown_number: return "Unsupported Tensor.item() result in a branch or size";
-    case BreakReason::data_size: return "Dynamic shape operator";
     case BreakReason::raises: return "Observed exception";
     case BreakReason::unknown_call: return "Unsupported function call";
     case BreakReason::instruction: return "Missing bytecode handler";

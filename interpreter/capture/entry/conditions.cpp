@@ -1,7 +1,10 @@
 #include "interpreter/capture/entry/conditions.h"
 
-#include "interpreter/capture/program/turn_conditions.h"
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
 
+#include "interpreter/capture/program/turn_conditions.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/scalar_eval.h"
 
@@ -16,6 +19,7 @@ std::optional<Scalar> Conditions::find_hint(ValueId id) {
     if (i.code == jit::Code::Const) hints_[i.results[0]] = i.number;
     if (i.code != jit::Code::Scalar) continue;
     if (stays_nonnegative(i)) nonnegative_.insert(i.results[0]);
+    note_bound(i);
     SmallVector<Scalar, 3> operands;
     bool known = true;
     for (ValueId operand : i.operands) {
@@ -74,6 +78,46 @@ bool Conditions::stays_nonnegative(const jit::Instruction& scalar) const {
   }
 }
 
+std::optional<int64_t> Conditions::bound(ValueId number) const {
+  if (const std::optional<int64_t> known = builder_.known_int(number)) {
+    if (*known == std::numeric_limits<int64_t>::min()) return std::nullopt;
+    return std::abs(*known);
+  }
+  const auto found = bounds_.find(number);
+  return found == bounds_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Conditions::is_bounded(ValueId number, int64_t most) const {
+  const std::optional<int64_t> known = bound(number);
+  return known && *known <= most;
+}
+
+void Conditions::note_bound(const jit::Instruction& scalar) {
+  if (bounds_.empty() || region_.type(scalar.results[0]).kind != jit::ValueKind::Int) return;
+  SmallVector<int64_t, 3> of;
+  for (ValueId operand : scalar.operands) {
+    const std::optional<int64_t> known = bound(operand);
+    if (!known) return;
+    of.push_back(*known);
+  }
+  int64_t most = 0;
+  switch (scalar.scalar_op) {
+    case ScalarOp::add:
+    case ScalarOp::sub:
+      if (__builtin_add_overflow(of[0], of[1], &most)) return;
+      break;
+    case ScalarOp::mul:
+      if (__builtin_mul_overflow(of[0], of[1], &most)) return;
+      break;
+    case ScalarOp::minimum:
+    case ScalarOp::maximum: most = std::max(of[0], of[1]); break;
+    case ScalarOp::neg:
+    case ScalarOp::abs: most = of[0]; break;
+    default: return;
+  }
+  bounds_[scalar.results[0]] = most;
+}
+
 // False: only running can tell.
 bool Conditions::is_nonnegative_at_entry(ValueId size) {
   if (builder_.known_int(size)) return true;  // the builder looks at what is known
@@ -95,6 +139,7 @@ bool Conditions::assume_below(ValueId low, ValueId high) {
 bool Conditions::assume_within(ValueId number, int64_t most) {
   if (const std::optional<int64_t> known = builder_.known_int(number)) return *known >= -most && *known <= most;
   const std::optional<Scalar> now = hint(number);
+  if (is_bounded(number, most)) return true;
   if (now ? now->i > most || now->i < -most : !turn_conditions_.is_linear(number)) return false;
   return (nonnegative_.count(number) || assume_below(builder_.constant(-most), number)) &&
          assume_below(number, builder_.constant(most));

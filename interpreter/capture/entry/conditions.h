@@ -25,6 +25,8 @@ class Conditions : private Room {
   std::optional<Scalar> hint(ValueId id);
   void set_hint(ValueId id, Scalar now) { hints_[id] = now; }
   void set_nonnegative(ValueId size) { nonnegative_.insert(size); }
+  // Of a tensor whose size only the run knows: no tensor has more elements than memory has bytes.
+  void set_found_size(ValueId size) { bounds_[size] = kMostElements; }
   void add_input_size(ValueId size, int64_t now) {
     hints_[size] = Scalar::of_int(now);
     input_sizes_.insert(size);
@@ -39,7 +41,12 @@ class Conditions : private Room {
   void check_at_entry();
 
  private:
+  static constexpr int64_t kMostElements = int64_t{1} << 47;
   bool stays_nonnegative(const jit::Instruction& scalar) const;
+  // Whether it is between -most and most for what it is computed from.
+  bool is_bounded(ValueId number, int64_t most) const;
+  std::optional<int64_t> bound(ValueId number) const;
+  void note_bound(const jit::Instruction& scalar);
   bool condition_holds(ValueId condition);
   bool is_nonnegative_at_entry(ValueId size);
 
@@ -47,7 +54,8 @@ class Conditions : private Room {
   jit::ValueSet input_sizes_;    // sizes of tensor inputs
   jit::ValueMap<Scalar> hints_;  // of scalars that follow from entry values
   size_t hints_seen_ = 0;
-  jit::ValueSet nonnegative_;  // sizes, and scalars made of them that stay so
+  jit::ValueMap<int64_t> bounds_;  // what found sizes, and what is computed from them, are at most without their sign
+  jit::ValueSet nonnegative_;      // sizes, and scalars made of them that stay so
   // Sizes that must not be assumed to be one number, and what they are called.
   std::vector<std::pair<ValueId, std::string>> marked_sizes_;
   std::vector<std::string> violations_;

@@ -189,9 +189,14 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   const bool lacks_memory = memory_.lacks_memory && !makes_view(op) && frames_.is_protected();
   if (lacks_memory || may_raise(op, ids)) effects_.operation_may_raise();
   else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
-  if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   size_checks_.check_sizes(op, ids, scalars, attributes);
+  const bool finds_size = op_row(op).flags & kDynamicSize;
+  if (finds_size) {
+    rolled_.leave_out();
+    repeats_.spoil_record();
+  }
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
+  if (finds_size) note_found_size(op, ids[0], id);
   for (ValueId size : region_.type(id).sizes) conditions_.set_nonnegative(size);
   bool floating = is_differentiable(region_.type(id).dtype);
   if (any_grad && !modes_.grad_enabled) gradients_.end_history(id);
@@ -219,6 +224,13 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   if (op == Op::reshape && !parent->contiguous && !shapes_.reshape_is_view(region_.type(parent->id).sizes, scalars))
     root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
   return out;
+}
+
+// Of one tensor the same operation finds the same size each time.
+void Tensors::note_found_size(Op op, ValueId of, ValueId found) {
+  conditions_.set_found_size(region_.type(found).sizes[0]);
+  const auto [first, fresh] = found_sizes_.try_emplace({op, of}, region_.type(found).sizes[0]);
+  if (!fresh) builder_.assume_equal(first->second, region_.type(found).sizes[0]);
 }
 
 Av Tensors::copied(const Av& av) {

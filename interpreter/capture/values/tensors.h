@@ -2,6 +2,8 @@
 // Tensors of the region: from abstract values to region values, and operations on them appended to the region. A tensor
 // is its newest version; a view of something that was written since is made again when it is used. Must not know
 // natives or instructions. Defined in tensors.cpp, program/recorded.cpp, sequences.cpp, written/writes.cpp.
+#include <map>
+
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -53,6 +55,9 @@ class Tensors : private Room {
   bool is_one_number(const Av& operand, DType dtype);
   bool has_one_element(VTensor& tensor);
   std::pair<ValueId, ValueId> advance_rng();
+  void note_found_size(Op op, ValueId of, ValueId found);
+
+  std::map<std::pair<Op, ValueId>, ValueId> found_sizes_;  // sizes that depend on elements, by the tensor
 };
 
 }  // namespace tsc::interp

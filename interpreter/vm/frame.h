@@ -25,6 +25,7 @@ struct Frame {
   CodeObject* code = nullptr;          // kept alive by the function
   DictObject* globals = nullptr;       // kept alive by the function's module
   Value* registers = nullptr;
+  const lang::Instruction* instructions = nullptr;  // of the code: a return goes there without a look at it
   uint32_t register_count = 0;
   uint32_t pc = 0;  // the instruction in progress; saved before anything that can raise or call
   FrameReturn on_return = FrameReturn::Store;

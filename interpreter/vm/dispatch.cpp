@@ -533,10 +533,7 @@ Value Interpreter::loop(Vm& vm) {
   const void* const* labels;
   Frame* frame;
   Value* r;
-  const Value* constants;
-  const Instruction* code;
   const Instruction* pc;
-  InlineCache* caches;
   Value result;
   RELOAD();
   DISPATCH();

@@ -28,6 +28,8 @@ inline Frame* FrameStack::push(FunctionObject* function, Frame* back, uint32_t t
   frame->globals = function->module->globals;
   frame->registers = first;
   frame->instructions = code->instructions;
+  frame->constants = code->first_constant;
+  frame->caches = code->first_cache;
   frame->register_count = registers;
   return frame;
 }

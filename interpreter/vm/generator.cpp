@@ -19,6 +19,8 @@ Local<GeneratorObject> make_generator(Vm& vm, FunctionObject* function, Value* r
   ++function->reference_count;
   frame.code = function->code;
   frame.instructions = function->code->instructions;
+  frame.constants = function->code->first_constant;
+  frame.caches = function->code->first_cache;
   frame.globals = function->module->globals;
   frame.generator = generator.get();
   generator->name = function->name;

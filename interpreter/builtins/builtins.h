@@ -89,8 +89,6 @@ Value make_union(Vm& vm, const Value& left, const Value& right);
 // Stable; `key` Undefined or a callable.
 void sort_list(Vm& vm, ListObject* list, const Value& key, bool reverse);
 
-void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items);  // by the first of each
-
 // Helpers shared by sequence types.
 int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* type_name);
 Value repeat_count(Vm& vm, const Value& v);

@@ -134,10 +134,18 @@ Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refl
     if (!items.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / items.size())
       raise(vm, vm.exceptions().MemoryError, "a list of this size does not fit in memory");
     Local<ListObject> r = make_list(vm, items.size() * static_cast<size_t>(n.as_int()));
-    for (int64_t k = 0; k < n.as_int(); ++k) {
-      if (k % 16384 == 0) vm.hear_stop();
-      if (items.size() == 1) r->items.push_back(items[0]);
-      else add_items(r->items, items);
+    if (items.empty()) return r.take();
+    // A short list is repeated in larger pieces.
+    constexpr size_t kShort = 64, kPiece = 256;
+    const auto times = static_cast<size_t>(n.as_int());
+    const size_t at_once = items.size() < kShort ? kPiece / items.size() : 1;
+    Values pieces;
+    for (size_t k = 0; at_once > 1 && k < at_once; ++k) add_items(pieces, items);
+    const std::span<const Value> piece = at_once > 1 ? std::span<const Value>(pieces) : std::span<const Value>(items);
+    Patience patience;
+    for (size_t done = 0; done < times; done += at_once) {
+      patience.step(piece.size());
+      add_items(r->items, piece.first(std::min(at_once, times - done) * items.size()));
     }
     return r.take();
   }
@@ -345,115 +353,6 @@ Value sort(Vm& vm, Args& a) {
 }
 
 }  // namespace
-
-void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
-  Local<ListObject> list(raw);
-  note_store(vm, list, Value());
-  // The list is empty while it is sorted, so that a comparison cannot disturb it.
-  Values items = std::move(list->items);
-  std::vector<std::pair<Value, Value>> keyed;
-  auto restore = [&] {
-    for (size_t i = 0; i < keyed.size(); ++i) items[i] = std::move(keyed[i].second);
-    list->items.swap(items);
-    return items.empty();
-  };
-  try {
-    keyed.reserve(items.size());
-    for (Value& v : items) {
-      vm.poll();
-      Value k = key ? call(vm, key, {v}) : v;
-      keyed.emplace_back(std::move(k), std::move(v));
-    }
-    if (reverse) std::reverse(keyed.begin(), keyed.end());
-    merge_sort(vm, keyed);
-    if (reverse) std::reverse(keyed.begin(), keyed.end());
-  } catch (...) {
-    restore();
-    throw;
-  }
-  if (!restore()) raise_value_error(vm, "list modified during sort");
-}
-
-namespace {
-
-using SortItem = std::pair<Value, Value>;
-
-// Own merge sort: std::stable_sort may misbehave when the script's order is inconsistent or raises.
-template <class Less>
-void merge_sort_by(Vm& vm, std::vector<SortItem>& items, const Less& less) {
-  const MemoryCharge charge(vm.heap(), 2 * items.size() * sizeof(SortItem));
-  std::vector<SortItem> buffer;
-  buffer.reserve(items.size());
-  for (size_t i = 1; i < items.size(); ++i) {  // insertion sort in runs of 8
-    vm.poll();
-    for (size_t j = i; j % 8 != 0 && less(items[j].first, items[j - 1].first); --j) std::swap(items[j], items[j - 1]);
-  }
-  for (size_t width = 8; width < items.size(); width *= 2) {
-    for (size_t begin = 0; begin + width < items.size(); begin += 2 * width) {
-      size_t middle = begin + width, end = std::min(begin + 2 * width, items.size());
-      vm.poll();
-      if (!less(items[middle].first, items[middle - 1].first)) continue;
-      size_t count = middle - begin;
-      size_t left = 0, right = middle, out = begin;
-      buffer.clear();
-      // On an exception the not yet merged left part goes back, so that no item is lost.
-      try {
-        in_pieces(count, [&](size_t first, size_t last) {
-          for (size_t i = first; i < last; ++i) buffer.push_back(std::move(items[begin + i]));
-        });
-        while (left < count && right < end) {
-          vm.poll();
-          bool take_right = less(items[right].first, buffer[left].first);
-          items[out++] = std::move(take_right ? items[right++] : buffer[left++]);
-        }
-      } catch (...) {
-        while (left < buffer.size()) items[out++] = std::move(buffer[left++]);
-        throw;
-      }
-      while (left < count) items[out++] = std::move(buffer[left++]);
-    }
-  }
-}
-
-// Tuples are mostly told apart by their first items, and those are mostly numbers or texts.
-bool tuple_less(Vm& vm, const Value& a, const Value& b) {
-  const TupleObject *x = cast<TupleObject>(a), *y = cast<TupleObject>(b);
-  if (x->size && y->size) {
-    const Value &p = x->items[0], &q = y->items[0];
-    if (is_number(p) && is_number(q)) {
-      if (number_compare(CompareOp::Lt, p, q)) return true;
-      if (number_compare(CompareOp::Lt, q, p)) return false;
-    } else if (p.is_object() && q.is_object() && p.object()->type == vm.types().str &&
-               q.object()->type == vm.types().str) {
-      const int order = cast<StrObject>(p)->view().compare(cast<StrObject>(q)->view());
-      if (order != 0) return order < 0;
-    }
-  }
-  return less(vm, a, b);
-}
-
-}  // namespace
-
-void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
-  const auto all = [&](const auto& test) {
-    return std::all_of(items.begin(), items.end(), [&](const SortItem& item) { return test(item.first); });
-  };
-  const auto all_of_type = [&](const Type* type) {
-    return all([&](const Value& v) { return v.is_object() && v.object()->type == type; });
-  };
-  // The bytes of UTF-8 have the order of the code points.
-  const auto text_less = [](const Value& a, const Value& b) {
-    return cast<StrObject>(a)->view() < cast<StrObject>(b)->view();
-  };
-  if (all([](const Value& v) { return v.is_int(); }))
-    merge_sort_by(vm, items, [](const Value& a, const Value& b) { return a.as_int() < b.as_int(); });
-  else if (all([](const Value& v) { return v.is_float(); }))
-    merge_sort_by(vm, items, [](const Value& a, const Value& b) { return a.as_float() < b.as_float(); });
-  else if (all_of_type(vm.types().str)) merge_sort_by(vm, items, text_less);
-  else if (all_of_type(vm.types().tuple))
-    merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return tuple_less(vm, a, b); });
-  else merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return less(vm, a, b); });
-}
 
 void init_list_type(Vm& vm) {
   TypeBuilder b(vm, "list", Kind::List);

@@ -13,6 +13,7 @@ namespace tsc::interp {
 
 void str_destroy(Vm& vm, Object* o) {
   auto* s = static_cast<StrObject*>(o);
+  if (s->type == vm.types().str && !s->extra) return vm.heap().free(s, sizeof(StrObject) + s->size + 1);
   const size_t extra = room_of(vm, s);
   if (s->extra) vm.text_places().drop(s->extra);
   if (s->type->type_flags & kScriptClass) vm.heap().finish(static_cast<StrInstance*>(s), extra);

@@ -215,6 +215,13 @@ void Heap::put_back(void* memory, size_t size_class) {
 
 // Nested frees recurse a bounded number of times; what lies deeper waits in a list.
 void Heap::destroy(Object* object) {
+  // Nothing dies with a text, unless a class of the script gave it attributes.
+  const Type* type = object->type;
+  if (object->kind == Kind::Str && !(type->type_flags & kScriptClass) && !(object->flags & kHasEnd) &&
+      until_ == kNoHurry) {
+    type->slots.destroy(vm_, object);
+    return;
+  }
   if (object->flags & (kBeingFreed | kHasEnd)) [[unlikely]]
     if (object->flags & kBeingFreed || !meet_end(object)) return;
   object->flags |= kBeingFreed;
@@ -249,19 +256,24 @@ void Heap::mark_ends(const Type* type) {
       if (object->type->is_subtype_of(type)) object->flags |= kHasEnd;
 }
 
-void Heap::destroy_with_pending(Object* object) {
+inline void Heap::destroy_with_pending(Object* object) {
   ++destroy_depth_;
   destroy_now(object);
-  while (destroy_depth_ == 1 && !pending_.empty()) {
+  if (destroy_depth_ == 1 && !pending_.empty()) [[unlikely]]
+    destroy_pending();
+  --destroy_depth_;
+}
+
+void Heap::destroy_pending() {
+  while (!pending_.empty()) {
     Object* next = pending_.back();
     pending_.pop_back();
     // Links of a long chain. (A class is known to its bases without being counted.)
     if (next->kind != Kind::Instance || !is_late() || !put_off(next)) destroy_now(next);
   }
-  --destroy_depth_;
 }
 
-void Heap::destroy_now(Object* object) {
+inline void Heap::destroy_now(Object* object) {
   const TypeSlots& slots = object->type->slots;
   if (until_ != kNoHurry) [[unlikely]]
     if (slots.release && !slots.release(*this, object) && put_off(object)) return;

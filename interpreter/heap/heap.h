@@ -188,6 +188,7 @@ class Heap {
   bool put_off(Object* object) noexcept;
   void free_last_put_off();
   void destroy_with_pending(Object* object);
+  void destroy_pending();
   std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old,
                                    std::span<Object* const> ignored) const;
   const StopFlag* stop() const;

@@ -65,6 +65,10 @@ Local<RangeObject> make_range(Vm& vm, int64_t start, int64_t stop, int64_t step)
     range->length = std::max<int64_t>(range->length, 0);
     return range;
   }
+  if (int64_t span; step > 0 && !__builtin_sub_overflow(stop, start, &span)) {
+    range->length = span > 0 ? (span - 1) / step + 1 : 0;
+    return range;
+  }
   unsigned __int128 span = 0;
   if (step > 0 && start < stop) span = static_cast<__int128>(stop) - start;
   if (step < 0 && start > stop) span = static_cast<__int128>(start) - stop;

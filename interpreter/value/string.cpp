@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/copy_few.h"
 #include "interpreter/value/surrogates.h"
 #include "interpreter/value/text_places.h"
 #include "interpreter/vm/vm.h"
@@ -11,6 +12,13 @@
 namespace tsc::interp {
 
 namespace {
+
+template <class Word>
+Word load(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
 
 uint64_t rotate(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
@@ -32,14 +40,19 @@ uint64_t sip_hash(uint64_t key0, uint64_t key1, std::string_view text) {
   };
   size_t whole = text.size() / 8 * 8;
   for (size_t i = 0; i < whole; i += 8) {
-    uint64_t word;
-    std::memcpy(&word, text.data() + i, 8);
+    const auto word = load<uint64_t>(text.data() + i);
     v3 ^= word;
     round();
     v0 ^= word;
   }
   uint64_t last = uint64_t{text.size()} << 56;
-  for (size_t i = whole; i < text.size(); ++i) last |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * (i - whole));
+  if (const size_t left = text.size() - whole; left && whole) {  // the last eight bytes, without those of the last word
+    last |= load<uint64_t>(text.data() + text.size() - 8) >> (8 * (8 - left));
+  } else if (left >= 4) {  // two words that overlap
+    last |= load<uint32_t>(text.data()) | uint64_t{load<uint32_t>(text.data() + left - 4)} << (8 * (left - 4));
+  } else {
+    for (size_t i = 0; i < left; ++i) last |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * i);
+  }
   v3 ^= last;
   round();
   v0 ^= last;
@@ -56,11 +69,7 @@ namespace {
 
 // Whether no byte has its highest bit: eight at a time, the last ones together with some before.
 bool is_ascii(const char* text, size_t size) {
-  const auto word = [text](size_t at) {
-    uint64_t bytes;
-    std::memcpy(&bytes, text + at, 8);
-    return bytes;
-  };
+  const auto word = [text](size_t at) { return load<uint64_t>(text + at); };
   uint64_t all = 0;
   if (size < 8) {
     for (size_t i = 0; i < size; ++i) all |= static_cast<uint8_t>(text[i]);
@@ -92,19 +101,21 @@ int64_t count_code_points(std::string_view utf8, bool& ascii) {
 }
 
 Local<StrObject> make_blank_str(Vm& vm, size_t size, char*& text) {
-  Local<StrObject> s = vm.heap().make_sized<StrObject>(vm.types().str, size + 1);
-  text = reinterpret_cast<char*>(s.get() + 1);
+  // As Heap::make_sized: a str refers to nothing, and its class is none of a script.
+  StrObject* s = new (vm.heap().allocate(sizeof(StrObject) + size + 1)) StrObject;
+  s->type = vm.types().str;
+  text = reinterpret_cast<char*>(s + 1);
   text[size] = 0;
   s->text = text;
   s->size = size;
   s->length = static_cast<int64_t>(size);
-  return s;
+  return Local<StrObject>(s);
 }
 
 Local<StrObject> make_ascii_str(Vm& vm, std::string_view ascii) {
   char* text;
   Local<StrObject> s = make_blank_str(vm, ascii.size(), text);
-  copy_bytes(text, ascii.data(), ascii.size());
+  copy_few(text, ascii.data(), ascii.size());
   return s;
 }
 
@@ -202,8 +213,8 @@ Local<StrObject> make_part(Vm& vm, std::string_view text, int64_t length) {
 Local<StrObject> concatenate(Vm& vm, const StrObject* a, const StrObject* b) {
   char* text;
   Local<StrObject> s = make_blank_str(vm, a->size + b->size, text);
-  copy_bytes(text, a->text, a->size);
-  copy_bytes(text + a->size, b->text, b->size);
+  copy_few(text, a->text, a->size);
+  copy_few(text + a->size, b->text, b->size);
   s->ascii = a->ascii && b->ascii;
   s->length = a->length + b->length;
   return s;
@@ -230,7 +241,13 @@ bool str_equal(const StrObject* a, const StrObject* b) {
   if (a == b) return true;
   if (a->size != b->size) return false;
   if (a->hash && b->hash && a->hash != b->hash) return false;
-  return std::memcmp(a->text, b->text, a->size) == 0;
+  // Most are short: the first bytes and the last ones, which overlap.
+  const auto same_ends = [&]<class Word>(Word) {
+    const size_t last = a->size - sizeof(Word);
+    return load<Word>(a->text) == load<Word>(b->text) && load<Word>(a->text + last) == load<Word>(b->text + last);
+  };
+  if (a->size < 4 || a->size > 16) return std::memcmp(a->text, b->text, a->size) == 0;
+  return a->size < 8 ? same_ends(uint32_t{}) : same_ends(uint64_t{});
 }
 
 Local<StrObject> intern(Vm& vm, StrObject* text) {

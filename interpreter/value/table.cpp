@@ -165,6 +165,21 @@ int64_t Table::find(Vm& vm, const Value& key) const {
 }
 
 int64_t Table::find(Vm& vm, const Value& key, uint64_t h) const {
+  if (key.is_int() && index_) {
+    // Mostly among its like, where no code of the script runs.
+    uint32_t i = first_place(h, index_mask_);
+    for (uint32_t step = 1; index_[i] != kEmpty; ++step) {
+      if (index_[i] >= 0) {
+        const Entry& e = entries_[index_[i]];
+        if (e.hash == h) {
+          if (!e.key.is_int()) break;
+          if (e.key.as_int() == key.as_int()) return index_[i];
+        }
+      }
+      i = (i + step) & index_mask_;
+    }
+    if (index_[i] == kEmpty) return -1;
+  }
   // A key's __eq__ may change this very table: then start again.
   for (;;) {
     uint32_t version = layout_version_;

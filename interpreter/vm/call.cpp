@@ -88,13 +88,32 @@ Value call_native_softly(Vm& vm, NativeFunction* f, Args& args) {
   }
 }
 
+void call_native_window(Vm& vm, NativeFunction* f, Value* values, uint32_t count, Value& result) {
+  Args args;
+  args.positional = values;
+  args.count = count;
+  try {
+    result = run_native(vm, f, args);
+  } catch (const ScriptException& e) {
+    result = vm.return_raised(e.local());
+  }
+  for (uint32_t k = 0; k < count; ++k) values[k].reset();
+}
+
 Value call_function_softly(Vm& vm, FunctionObject* function, const Args& args) {
   vm.check_native_stack();
   enter_recursion(vm);
-  Frame* frame = new_frame(vm, function);
-  Value result;
-  if (!bind_frame(vm, frame, args, result)) return result;
-  link_frame(vm, frame, FrameReturn::Leave);
+  if (args.keyword_count == 0 && function->code->plain_arguments == args.count) [[likely]] {
+    Frame* frame = VmAccess::stack(vm).push(function, nullptr, args.count);
+    ++function->reference_count;
+    for (uint32_t k = 0; k < args.count; ++k) new (&frame->registers[k]) Value(args[k]);
+    link_frame(vm, frame, FrameReturn::Leave);
+  } else {
+    Frame* frame = new_frame(vm, function);
+    Value result;
+    if (!bind_frame(vm, frame, args, result)) return result;
+    link_frame(vm, frame, FrameReturn::Leave);
+  }
   if (function->compiled && vm.hooks()) return run_loop_entering(vm);
   return run_loop_softly(vm);
 }

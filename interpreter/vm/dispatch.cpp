@@ -3,6 +3,7 @@
 // frame and go on: the C++ stack does not grow. An exception of the script waits in the Vm while the loop unwinds to a
 // handler; what C++ throws is caught outside the loop, which then starts again.
 #include "interpreter/vm/attempt.h"
+#include "interpreter/vm/fast_lookups.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
@@ -23,6 +24,8 @@ inline bool int_or_float(const Value& v) { return v.is_int() || v.is_float(); }
 
 }  // namespace
 
+#include "interpreter/vm/dispatch_macros.inc"
+
 class Interpreter {
  public:
   static Value run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, bool enter);
@@ -30,9 +33,10 @@ class Interpreter {
  private:
   static Value loop(Vm& vm);
   static bool call_window(Vm& vm, Value& callee, Value* args, uint32_t count, Value& result);
-  static Value call_native_window(Vm& vm, const Value& callee, Value* args, uint32_t count);
+  static bool is_made_at_once(Vm& vm, const Value& callee);
+  static bool make_at_once(Vm& vm, Type* type, Value* args, uint32_t count, Value& result);
   static bool call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result);
-  static bool enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count);
+  static const CodeObject* enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count);
   static bool enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count, FrameReturn on_return,
                              Value extra, Value& result);
   static bool enter_with(Vm& vm, const Value& callee, Args& args, Value& result);
@@ -47,7 +51,8 @@ class Interpreter {
   static bool reraise(Vm& vm, const Value& exception, bool add_entry);
   static bool raise_returned(Vm& vm);
   static bool finish_return(Vm& vm, Value& value);
-  static void yield_value(Vm& vm, Value& value);
+  static Frame* resume_generator(Vm& vm, GeneratorObject* generator);
+  static void suspend_to_loop(Vm& vm, Frame* frame);
   static bool class_init(Vm& vm, Type* type, FunctionObject*& init);
   static Value yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended);
 };
@@ -155,21 +160,22 @@ bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, 
 }
 
 // The call that needs no binding: a script function, its positional parameters and nothing else. The
-// frame takes the function and the arguments out of the caller's registers.
-inline bool Interpreter::enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count) {
-  if (!is_kind(callee, Kind::Function)) return false;
+// frame takes the function and the arguments out of the caller's registers. The answer is its code, or null: not so.
+[[gnu::always_inline]] inline const CodeObject* Interpreter::enter_plain(Vm& vm, Value& callee, Value* args,
+                                                                         uint32_t count) {
+  if (!EXPECT(is_kind(callee, Kind::Function))) return nullptr;
   FunctionObject* function = cast<FunctionObject>(callee);
   CodeObject* code = function->code;
-  if (code->plain_arguments != count || function->compiled || vm.depth_ >= vm.config_.recursion_limit) [[unlikely]]
-    return false;
-  Frame* frame = vm.stack_.push(code->register_count);
+  if (!EXPECT(code->plain_arguments == count) || !EXPECT(!function->compiled) ||
+      !EXPECT(vm.depth_ < vm.config_.recursion_limit))
+    return nullptr;
+  Frame* frame = vm.stack_.push(function, vm.frame_, count);
+  vm.frame_ = frame;
+  ++vm.depth_;
   callee.release_raw();
-  frame->function = function;
-  frame->code = code;
-  frame->globals = function->module->globals;
-  for (uint32_t k = 0; k < count; ++k) new (&frame->registers[k]) Value(std::move(args[k]));
-  link_frame(vm, frame, FrameReturn::Store);
-  return true;
+  Value* to = frame->registers;
+  for (Value* end = args + count; args != end; ++args, ++to) new (to) Value(std::move(*args));
+  return code;
 }
 
 // The script-defined __init__ of a class whose instances are plain; false when there is none such.
@@ -187,16 +193,6 @@ bool Interpreter::class_init(Vm& vm, Type* type, FunctionObject*& init) {
   return init != nullptr;
 }
 
-// `callee` must be kept alive by the caller.
-Value Interpreter::call_native_window(Vm& vm, const Value& callee, Value* args, uint32_t count) {
-  Args call_args;
-  call_args.positional = args;
-  call_args.count = count;
-  Value result = call_native_softly(vm, cast<NativeFunction>(callee), call_args);
-  for (uint32_t k = 0; k < count; ++k) args[k].reset();
-  return result;
-}
-
 // args[-1] is a free register (the callee's own, or the unbound self of a method call).
 bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result) {
   if (callee.is_object()) [[likely]] {
@@ -210,7 +206,7 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
         BoundMethod* method = static_cast<BoundMethod*>(object);
         if (is_kind(method->function, Kind::NativeFunction)) {
           args[-1] = method->self;
-          result = call_native_window(vm, method->function, args - 1, count + 1);
+          call_native_window(vm, cast<NativeFunction>(method->function), args - 1, count + 1, result);
           return true;
         }
         if (!is_kind(method->function, Kind::Function)) break;
@@ -218,7 +214,7 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
         args[-1] = method->self;
         return enter_function(vm, function, args - 1, count + 1, FrameReturn::Store, Value(), result);
       }
-      case Kind::NativeFunction: result = call_native_window(vm, callee, args, count); return true;
+      case Kind::NativeFunction: call_native_window(vm, cast<NativeFunction>(callee), args, count, result); return true;
       case Kind::Type: {
         FunctionObject* init = nullptr;
         Type* type = static_cast<Type*>(object);
@@ -249,12 +245,32 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
   return true;
 }
 
+// Whether a call of it is its construct slot and nothing else: range(n), str(x), int(x).
+inline bool Interpreter::is_made_at_once(Vm& vm, const Value& callee) {
+  const Types& types = vm.types_;
+  const Object* object = callee.is_object() ? callee.object() : nullptr;
+  return object && (object == types.range || object == types.str || object == types.integer || object == types.real);
+}
+inline bool Interpreter::make_at_once(Vm& vm, Type* type, Value* args, uint32_t count, Value& result) {
+  Args call_args;
+  call_args.positional = args;
+  call_args.count = count;
+  result = type->slots.construct(vm, type, call_args);
+  for (uint32_t k = 0; k < count; ++k) args[k].reset();
+  return true;
+}
+
 // Takes the callee out of its register: args[-1] may be that register.
 [[gnu::noinline]] bool Interpreter::call_window(Vm& vm, Value& callee_register, Value* args, uint32_t count,
                                                 Value& result) {
   Value callee = std::move(callee_register);
+  if (is_kind(callee, Kind::NativeFunction)) {
+    call_native_window(vm, cast<NativeFunction>(callee), args, count, result);
+    return true;
+  }
   try {
-    return call_fast(vm, callee, args, count, result);
+    return is_made_at_once(vm, callee) ? make_at_once(vm, cast<Type>(callee), args, count, result)
+                                       : call_fast(vm, callee, args, count, result);
   } catch (const ScriptException& e) {
     result = vm.return_raised(e.local());
     return true;
@@ -422,16 +438,35 @@ bool Interpreter::finish_return(Vm& vm, Value& value) {
   return false;
 }
 
-// Suspends the current frame, a generator's, whose caller is a for loop.
-void Interpreter::yield_value(Vm& vm, Value& value) {
-  Frame* frame = vm.frame_;
+// Goes on in the frame of a generator for a for loop of the current frame. Null: it has ended.
+inline Frame* Interpreter::resume_generator(Vm& vm, GeneratorObject* generator) {
+  using State = GeneratorObject::State;
+  if (generator->state == State::Finished) return nullptr;
+  if (vm.depth_ >= vm.config_.recursion_limit) [[unlikely]]
+    enter_recursion(vm);
+  Frame* inner = &generator->frame;
+  if (generator->state == State::Suspended) [[likely]] {
+    const Instruction* at = inner->instructions + inner->pc;
+    if (at->op == Op::Yield) [[likely]] {
+      inner->registers[at->a].set_none();
+      ++inner->pc;
+    } else {
+      resume_with(generator, Value::none());
+    }
+  } else if (generator->state == State::Running) {
+    raise_value_error(vm, "generator already executing");
+  }
+  generator->state = State::Running;
+  link_frame(vm, inner, FrameReturn::Iterate);
+  return inner;
+}
+
+// Suspends the current frame, a generator's, whose caller is a for loop: that takes the value.
+inline void Interpreter::suspend_to_loop(Vm& vm, Frame* frame) {
   frame->generator->state = GeneratorObject::State::Suspended;
   vm.frame_ = frame->back;
   frame->back = nullptr;
   --vm.depth_;
-  Frame* caller = vm.frame_;
-  caller->registers[caller->code->instructions[caller->pc].a] = std::move(value);
-  ++caller->pc;
 }
 
 Value Interpreter::yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended) {
@@ -463,8 +498,6 @@ Value Interpreter::yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended) 
 
 // --- the loop ---------------------------------------------------------------------------------------------
 
-#include "interpreter/vm/dispatch_macros.inc"
-
 // The pieces that Attempt takes, with their answer in the last argument.
 static void compare_is_true(Vm& vm, CompareOp op, const Value& x, const Value& y, bool& holds) {
   if (op == CompareOp::Eq && is_kind(x, Kind::Str) && is_kind(y, Kind::Str))
@@ -481,46 +514,6 @@ static void subscript(Vm& vm, const Value& container, const Value& key, Value& i
   }
 }
 static void advance(Vm& vm, const Value& iterator, Value& out, bool& more) { more = iterate_next(vm, iterator, out); }
-
-// An object whose attributes the inline caches may describe: their key, its shape, and their version
-// tell whether they do. Null for others.
-static inline Instance* plain_instance(const Value& v) {
-  if (!v.is_object()) return nullptr;
-  Object* object = v.object();
-  if (object->kind != Kind::Instance && !(object->type->type_flags & kPlainInstances)) return nullptr;
-  return static_cast<Instance*>(object);
-}
-
-// Which of a site's two answers describes the instance; null: neither. The version also proves that the
-// shape is the same one and not another at its address.
-static inline const InlineCache* way_of(const InlineCache* site, const Instance* instance) {
-  const Shape* shape = instance->state.shape;
-  if (site->key != shape) [[unlikely]] {
-    ++site;
-    if (site->key != shape) return nullptr;
-  }
-  return site->version == instance->type->version ? site : nullptr;
-}
-
-// container[k] of an exact list or tuple; null for everything else and beyond the ends.
-static inline const Value* item_at(Vm& vm, const Value& container, int64_t k) {
-  if (!container.is_object()) return nullptr;
-  Object* object = container.object();
-  const Value* items;
-  int64_t size;
-  if (object->type == vm.types().list) {
-    const Values& vector = static_cast<ListObject*>(object)->items;
-    items = vector.data();
-    size = static_cast<int64_t>(vector.size());
-  } else if (object->type == vm.types().tuple) {
-    items = static_cast<TupleObject*>(object)->items;
-    size = static_cast<TupleObject*>(object)->size;
-  } else {
-    return nullptr;
-  }
-  if (k < 0) k += size;
-  return static_cast<uint64_t>(k) < static_cast<uint64_t>(size) ? items + k : nullptr;
-}
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -540,10 +533,7 @@ Value Interpreter::loop(Vm& vm) {
   const void* const* labels;
   Frame* frame;
   Value* r;
-  const Value* constants;
-  const Instruction* code;
   const Instruction* pc;
-  InlineCache* caches;
   Value result;
   RELOAD();
   DISPATCH();

@@ -25,6 +25,10 @@ struct Frame {
   CodeObject* code = nullptr;          // kept alive by the function
   DictObject* globals = nullptr;       // kept alive by the function's module
   Value* registers = nullptr;
+  // Of the code, which the loop need not look at then.
+  const lang::Instruction* instructions = nullptr;
+  const Value* constants = nullptr;
+  InlineCache* caches = nullptr;
   uint32_t register_count = 0;
   uint32_t pc = 0;  // the instruction in progress; saved before anything that can raise or call
   FrameReturn on_return = FrameReturn::Store;

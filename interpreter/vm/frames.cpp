@@ -22,7 +22,7 @@ void FrameStack::drop_from(size_t first) noexcept {
   chunks_.resize(std::min(first, chunks_.size()));
 }
 
-Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
+Frame* FrameStack::push_in_next_chunk(FunctionObject* function, Frame* back, uint32_t taken, size_t bytes) {
   size_t next = top_ ? current_ + 1 : 0;
   if (top_) chunks_[current_].top = top_;
   // A kept chunk that is too small is replaced; nothing lives in it.
@@ -41,7 +41,7 @@ Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   current_ = next;
   top_ = chunks_[next].begin;
   end_ = chunks_[next].end;
-  Frame* frame = push(registers);
+  Frame* frame = push(function, back, taken);
   frame->opens_chunk = next > 0;
   return frame;
 }
@@ -125,6 +125,7 @@ Local<ExceptionObject> stop_iteration_in_generator(Vm& vm, const Local<Exception
 // A place that there is no memory for is left out; a limit is heard at the next safe point.
 void add_place(Vm& vm, ExceptionObject* exception, const Frame* frame) noexcept {
   try {
+    if (exception->traceback.empty()) exception->traceback.reserve(4);
     exception->traceback.push_back({frame->code->code, frame->pc});
   } catch (const std::bad_alloc&) {
   } catch (const Error&) {

@@ -8,20 +8,36 @@
 
 namespace tsc::interp {
 
-inline Frame* FrameStack::push(uint32_t registers) {
-  size_t bytes = sizeof(Frame) + registers * sizeof(Value);
-  if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]]
-    return push_in_next_chunk(registers, bytes);
-  Frame* frame = new (top_) Frame;
-  frame->registers = reinterpret_cast<Value*>(frame + 1);
+inline Frame* FrameStack::push(FunctionObject* function, Frame* back, uint32_t taken) {
+  CodeObject* code = function->code;
+  const uint32_t registers = code->register_count;
+  const size_t bytes = sizeof(Frame) + registers * sizeof(Value);
+  char* place = top_;
+  if (static_cast<size_t>(end_ - place) < bytes) [[unlikely]]
+    return push_in_next_chunk(function, back, taken, bytes);
+  top_ = place + bytes;
+  Value* first = reinterpret_cast<Value*>(place + sizeof(Frame));
+  // Two at a time: most frames have a handful.
+  Value *v = first + taken, *last = first + registers - 1;
+  for (; v < last; v += 2) v[0].begin_unbound(), v[1].begin_unbound();
+  if (v == last) v->begin_unbound();
+  Frame* frame = new (place) Frame;
+  frame->back = back;
+  frame->function = function;
+  frame->code = code;
+  frame->globals = function->module->globals;
+  frame->registers = first;
+  frame->instructions = code->instructions;
+  frame->constants = code->first_constant;
+  frame->caches = code->first_cache;
   frame->register_count = registers;
-  for (uint32_t i = 0; i < registers; ++i) frame->registers[i].begin_unbound();
-  top_ += bytes;
   return frame;
 }
 
 inline void FrameStack::pop(Frame* frame) {
-  for (uint32_t i = 0; i < frame->register_count; ++i) frame->registers[i].~Value();
+  Value *v = frame->registers, *last = v + frame->register_count - 1;
+  for (; v < last; v += 2) v[0].~Value(), v[1].~Value();
+  if (v == last) v->~Value();
   const bool opens_chunk = frame->opens_chunk;
   frame->~Frame();
   top_ = reinterpret_cast<char*>(frame);
@@ -32,13 +48,9 @@ inline void FrameStack::pop(Frame* frame) {
 // A frame on the Vm's stack, not yet linked; registers unbound. The caller binds arguments first, where
 // that can fail.
 inline Frame* new_frame(Vm& vm, FunctionObject* function) {
-  CodeObject* code = function->code;
-  prepare_code(vm, code);
-  Frame* frame = VmAccess::stack(vm).push(code->register_count);
-  frame->function = function;
+  prepare_code(vm, function->code);
+  Frame* frame = VmAccess::stack(vm).push(function, nullptr);
   ++function->reference_count;
-  frame->code = code;
-  frame->globals = function->module->globals;
   return frame;
 }
 
@@ -91,6 +103,8 @@ Value run_loop_softly(Vm& vm);
 Value run_loop_entering(Vm& vm);
 Value call_native(Vm& vm, NativeFunction* function, Args& args);
 Value call_native_softly(Vm& vm, NativeFunction* function, Args& args);
+// The same with arguments that lie in registers, which are empty afterwards. `function` is kept alive by the caller.
+void call_native_window(Vm& vm, NativeFunction* function, Value* args, uint32_t count, Value& result);
 Value call_function_softly(Vm& vm, FunctionObject* function, const Args& args);
 // These may throw what they have not left in the Vm.
 Value call_softly(Vm& vm, const Value& callee, Args& args);

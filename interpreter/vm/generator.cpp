@@ -18,6 +18,9 @@ Local<GeneratorObject> make_generator(Vm& vm, FunctionObject* function, Value* r
   frame.function = function;
   ++function->reference_count;
   frame.code = function->code;
+  frame.instructions = function->code->instructions;
+  frame.constants = function->code->first_constant;
+  frame.caches = function->code->first_cache;
   frame.globals = function->module->globals;
   frame.generator = generator.get();
   generator->name = function->name;

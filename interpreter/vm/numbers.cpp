@@ -213,14 +213,11 @@ bool number_compare(CompareOp op, const Value& a, const Value& b) {
 }
 
 // Python's: modulo 2^61 - 1, so that equal ints and floats hash alike.
-uint64_t number_hash(const Value& v) {
-  constexpr int64_t kModulus = (int64_t{1} << 61) - 1;
-  auto hash_int = [](int64_t i) {
-    int64_t h = i % kModulus;
-    return static_cast<uint64_t>(h == -1 ? -2 : h);
-  };
-  if (!v.is_float()) return hash_int(v.as_int());
-  double d = v.as_float();
+namespace {
+
+constexpr int64_t kModulus = (int64_t{1} << 61) - 1;
+
+uint64_t float_hash(double d) {
   if (std::isnan(d)) return 0;
   if (std::isinf(d)) return static_cast<uint64_t>(d > 0 ? 314159 : -314159);
   int exponent;
@@ -240,6 +237,14 @@ uint64_t number_hash(const Value& v) {
   int shift = exponent >= 0 ? exponent % 61 : 60 - (-1 - exponent) % 61;
   if (shift) x = (x << shift & static_cast<uint64_t>(kModulus)) | x >> (61 - shift);
   int64_t h = negative ? -static_cast<int64_t>(x) : static_cast<int64_t>(x);
+  return static_cast<uint64_t>(h == -1 ? -2 : h);
+}
+
+}  // namespace
+
+uint64_t number_hash(const Value& v) {
+  if (v.is_float()) return float_hash(v.as_float());
+  const int64_t h = v.as_int() % kModulus;
   return static_cast<uint64_t>(h == -1 ? -2 : h);
 }
 

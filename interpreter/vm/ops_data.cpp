@@ -1,5 +1,6 @@
 // Arithmetic slow paths, building and taking apart containers, formatting.
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/copy_few.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/slow_ops.h"
 
@@ -56,7 +57,9 @@ IN_PLACE(RShift) IN_PLACE(BitAnd) IN_PLACE(BitOr) IN_PLACE(BitXor)
     // clang-format on
 
     void PowK(Vm& vm, Frame& f, Instruction i) {
-  binary_slow(vm, f, i, BinaryOp::Pow, true, false);
+  const Value &left = f.registers[i.b], &right = f.code->first_constant[i.c];
+  if (left.is_float() && right.is_float()) f.registers[i.a] = number_binary(vm, BinaryOp::Pow, left, right);
+  else binary_slow(vm, f, i, BinaryOp::Pow, true, false);
 }
 
 #define UNARY(name) \
@@ -67,10 +70,10 @@ UNARY(Invert)
 #undef UNARY
 
 void In(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = Value::boolean(contains(vm, f.registers[i.c], f.registers[i.b]));
+  f.registers[i.a].set_bool(contains(vm, f.registers[i.c], f.registers[i.b]));
 }
 void NotIn(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = Value::boolean(!contains(vm, f.registers[i.c], f.registers[i.b]));
+  f.registers[i.a].set_bool(!contains(vm, f.registers[i.c], f.registers[i.b]));
 }
 void GetIter(Vm& vm, Frame& f, Instruction i) {
   if (Value iterator = iterate_softly(vm, f.registers[i.b])) f.registers[i.a] = std::move(iterator);
@@ -78,12 +81,13 @@ void GetIter(Vm& vm, Frame& f, Instruction i) {
 void DeleteSubscr(Vm& vm, Frame& f, Instruction i) { delete_item(vm, f.registers[i.a], f.registers[i.b]); }
 void Length(Vm& vm, Frame& f, Instruction i) { f.registers[i.a] = Value::integer(length(vm, f.registers[i.b])); }
 
-void BuildTuple(Vm& vm, Frame& f, Instruction i) {
-  Local<TupleObject> tuple = vm.heap().make_sized<TupleObject>(vm.types().tuple, i.c * sizeof(Value));
-  tuple->items = reinterpret_cast<Value*>(tuple.get() + 1);
-  tuple->size = i.c;
-  for (uint32_t k = 0; k < i.c; ++k) new (&tuple->items[k]) Value(std::move(f.registers[i.b + k]));
-  f.registers[i.a] = tuple.take();
+Value build_tuple(Vm& vm, Value* items, uint32_t count) {
+  Local<TupleObject> tuple = vm.heap().make_sized<TupleObject>(vm.types().tuple, count * sizeof(Value));
+  Value* to = reinterpret_cast<Value*>(tuple.get() + 1);
+  tuple->items = to;
+  tuple->size = count;
+  for (const Value* end = items + count; items != end; ++items, ++to) new (to) Value(std::move(*items));
+  return tuple.take();
 }
 
 void BuildList(Vm& vm, Frame& f, Instruction i) {
@@ -116,13 +120,14 @@ void BuildSlice(Vm& vm, Frame& f, Instruction i) {
 void BuildString(Vm& vm, Frame& f, Instruction i) {
   Value* pieces = f.registers + i.b;
   size_t size = 0;
-  for (uint32_t k = 0; k < i.c; ++k) size += text_of(vm, pieces[k]).size();
+  for (uint32_t k = 0; k < i.c; ++k)
+    size += is_kind(pieces[k], Kind::Str) ? cast<StrObject>(pieces[k])->size : text_of(vm, pieces[k]).size();
   char* text;
   Local<StrObject> whole = make_blank_str(vm, size, text);
   whole->length = 0;
   for (uint32_t k = 0; k < i.c; ++k) {
     const StrObject* piece = cast<StrObject>(pieces[k]);
-    copy_bytes(text, piece->text, piece->size);
+    copy_few(text, piece->text, piece->size);
     text += piece->size;
     whole->length += piece->length;
     whole->ascii = whole->ascii && piece->ascii;
@@ -132,11 +137,18 @@ void BuildString(Vm& vm, Frame& f, Instruction i) {
 }
 
 void FormatValue(Vm& vm, Frame& f, Instruction i) {
-  const Value v = converted(vm, f.registers[i.b], static_cast<int>(i.mode() & 3));
-  std::string_view spec = i.mode() & 4 ? text_of(vm, f.registers[i.c]) : std::string_view();
-  if (spec.empty() && (v.is_int() || (v.is_object() && v.object()->type == vm.types().str)))
+  const int conversion = static_cast<int>(i.mode() & 3);
+  const Value v = conversion ? converted(vm, f.registers[i.b], conversion) : f.registers[i.b];
+  const Value& given = f.registers[i.c];
+  const std::string_view spec = i.mode() & 4 ? text_of(vm, given) : std::string_view();
+  if (spec.empty() && (v.is_int() || (v.is_object() && v.object()->type == vm.types().str))) {
     f.registers[i.a] = to_str(vm, v);
-  else f.registers[i.a] = str_value(vm, format(vm, v, spec));
+  } else {
+    const std::string text = format(vm, v, spec);
+    // What is added to the digits of a number comes from the specification.
+    const bool ascii = is_number(v) && (spec.empty() || cast<StrObject>(given)->ascii);
+    f.registers[i.a] = (ascii ? make_ascii_str(vm, text) : make_str(vm, text)).take();
+  }
 }
 
 void ListAppend(Vm& vm, Frame& f, Instruction i) {

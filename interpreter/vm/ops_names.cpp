@@ -75,6 +75,7 @@ void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
     cache.key = frame.globals;
     cache.target = name;
     cache.index = static_cast<uint32_t>(place);
+    cache.version = table.layout_version();
     frame.registers[i.a] = table.entry(cache.index).value;
     return;
   }
@@ -97,6 +98,7 @@ void store_global_slow(Vm& vm, Frame& frame, Instruction i) {
   cache.key = frame.globals;
   cache.target = name;
   cache.index = static_cast<uint32_t>(frame.globals->table.find(vm, name));
+  cache.version = frame.globals->table.layout_version();
 }
 
 void DeleteGlobal(Vm& vm, Frame& frame, Instruction i) {

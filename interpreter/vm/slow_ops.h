@@ -20,8 +20,8 @@ inline bool matches_as_sequence(Kind layout) {
   X(LoadNameOrFree) X(StoreName) X(DeleteName) X(LoadNamespace) X(MatMul) X(LShift) X(RShift)     \
   X(BitAnd) X(BitOr) X(BitXor) X(InplaceTrueDiv) X(InplaceFloorDiv) X(InplaceMod) X(InplacePow)   \
   X(InplaceMatMul) X(InplaceLShift) X(InplaceRShift) X(InplaceBitAnd) X(InplaceBitOr)             \
-  X(InplaceBitXor) X(Pow) X(PowK) X(Negative) X(Positive) X(Invert) X(In) X(NotIn) X(GetIter)     \
-  X(DeleteAttr) X(DeleteSubscr) X(BuildTuple) X(BuildList) X(BuildSet) X(BuildMap) X(BuildSlice)  \
+  X(InplaceBitXor) X(Pow) X(PowK) X(Negative) X(Positive) X(Invert) X(GetIter)     \
+  X(DeleteAttr) X(DeleteSubscr) X(BuildList) X(BuildSet) X(BuildMap) X(BuildSlice)  \
   X(BuildString) X(FormatValue) X(ListAppend) X(ListExtend) X(ListToTuple) X(SetAdd) X(SetUpdate) \
   X(MapAdd) X(MapUpdate) X(MapMerge) X(UnpackSequence) X(UnpackEx) X(MakeFunction) X(MakeClass)   \
   X(KeepAnnotations)                                                                              \
@@ -39,6 +39,8 @@ TSC_PLAIN_OPS(X)
 // Slow paths of instructions that the loop has fast paths for.
 void LoadCell(Vm& vm, Frame& frame, Instruction i);
 void LoadFree(Vm& vm, Frame& frame, Instruction i);
+void In(Vm& vm, Frame& frame, Instruction i);
+void NotIn(Vm& vm, Frame& frame, Instruction i);
 void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool in_place);
 void compare_slow(Vm& vm, Frame& frame, Instruction i, CompareOp op, bool constant);
 void load_global_slow(Vm& vm, Frame& frame, Instruction i);
@@ -57,6 +59,8 @@ Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items);
 void unpacked_keywords(Vm& vm, const Value& callee, Value mapping, std::vector<Local<StrObject>>& names,
                        std::vector<Value>& values);
 void release_operands(Value* registers, Instruction i);
+// A tuple of what it takes out of these registers. It throws only where there is no memory.
+Value build_tuple(Vm& vm, Value* items, uint32_t count);
 
 }  // namespace tsc::interp::ops
 
@@ -65,7 +69,7 @@ namespace tsc::interp {
 // What InlineCache::kind means.
 enum CacheKind : uint32_t {
   kCacheEmpty = 0,
-  kCacheModuleEntry,   // key: the dict; index: place of the entry; target: the name
+  kCacheModuleEntry,   // key: the dict; index: place of the entry; target: the name; version of a global: its layout
   kCacheBuiltinEntry,  // key: the module's dict, version: its layout; index: place in the builtins; target
   kCacheSlot,          // key: shape; index: slot
   kCacheAddSlot,       // key: shape before; target: shape after; index: slot; version of the type

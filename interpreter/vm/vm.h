@@ -33,8 +33,9 @@ class FrameStack {
   ~FrameStack();
   // Gives back the chunks that a deep recursion left.
   void trim() noexcept { drop_from(top_ ? current_ + 1 : 0); }
-  // `registers` Values, all unbound, behind a Frame.
-  Frame* push(uint32_t registers);
+  // A frame of the function, called by `back`, with its registers behind it: all unbound but the first `taken` ones,
+  // which the caller fills at once. The code is prepared; the function is not counted yet.
+  Frame* push(FunctionObject* function, Frame* back, uint32_t taken = 0);
   void pop(Frame* frame);
   // Trades frames with another stack of the same heap: threads of the script take turns (threads.h).
   void swap(FrameStack& other) noexcept {
@@ -51,7 +52,7 @@ class FrameStack {
     char* top;  // while a later chunk is in use
   };
   static constexpr size_t kChunkBytes = 256 << 10;
-  Frame* push_in_next_chunk(uint32_t registers, size_t bytes);
+  Frame* push_in_next_chunk(FunctionObject* function, Frame* back, uint32_t taken, size_t bytes);
   void pop_chunk();
   void drop_from(size_t first) noexcept;
   Heap& heap_;

@@ -191,6 +191,7 @@ class Emitter {
   void statement(const Stmt* s);
   void emit_expr_stmt(const ExprStmt& node);
   void emit_return(const Return& node);
+  void return_value(const Expr* value, Span where);
   void emit_if(const If& node);
   void emit_assert(const Assert& node);
   void emit_explained_assert(const Assert& node);

@@ -58,12 +58,30 @@ void Emitter::emit_return(const Return& node) {
     emit_return_none(at(node.span));
     return resume_blocks(0);
   }
+  if (blocks_.empty()) return return_value(node.value, node.span);
   // A `finally` on the way out may assign the variable that is returned.
-  Operand value = blocks_.empty() ? expr(node.value) : Operand{expr_next(node.value), true};
+  Operand value{expr_next(node.value), true};
   leave_blocks(0, node.span);
   check_shape_result(value, at(node.value));
   b_.effect(Op::Return, value, at(node.span));
   resume_blocks(0);
+  b_.reset(mark);
+}
+
+// Outside of all blocks. Either way of a conditional expression returns by itself.
+void Emitter::return_value(const Expr* value, Span where) {
+  if (value->kind == ExprKind::IfExp) {
+    const auto& choice = *as<const IfExp>(value);
+    JumpLabel otherwise = b_.make_label();
+    jump_if(choice.test, false, otherwise);
+    return_value(choice.body, where);
+    b_.place(otherwise);
+    return return_value(choice.orelse, where);
+  }
+  Reg mark = b_.top();
+  Operand result = expr(value);
+  check_shape_result(result, at(value));
+  b_.effect(Op::Return, result, at(where));
   b_.reset(mark);
 }
 

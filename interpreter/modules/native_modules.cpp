@@ -36,6 +36,7 @@ constexpr Row kRows[] = {
     {"_unicode", make_unicode_module},
     {"_deflate", make_deflate_module},
     {"_yaml", make_yaml_module},
+    {"_images", make_images_module},
     {"_weakref", make_weakref_module},
     {"_thread", make_thread_module},
     {"_signal", make_signal_module},

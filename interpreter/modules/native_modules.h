@@ -27,6 +27,7 @@ Local<ModuleObject> make_datetime_module(Vm& vm);
 Local<ModuleObject> make_unicode_module(Vm& vm);
 Local<ModuleObject> make_deflate_module(Vm& vm);
 Local<ModuleObject> make_yaml_module(Vm& vm);
+Local<ModuleObject> make_images_module(Vm& vm);
 Local<ModuleObject> make_weakref_module(Vm& vm);
 Local<ModuleObject> make_thread_module(Vm& vm);
 Local<ModuleObject> make_signal_module(Vm& vm);

@@ -58,6 +58,8 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
     widen(shape, number_dtype(v, state.modes.default_dtype));
   } else if (!is_kind(v, Kind::Str) && !is_kind(v, Kind::Bytes)) {
     throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + type_name(vm, v));
+  } else if (depth > 0 && first && is_kind(v, Kind::Str)) {
+    raise_value_error(vm, "too many dimensions 'str'");
   } else {
     raise_type_error(vm, "new(): invalid data type '" + type_name(vm, v) + "'");
   }

@@ -50,7 +50,7 @@ constexpr const char* kUnary[] = {"torch.relu({})",
                                   "torch.sqrt(torch.abs({}) + 0.5)",
                                   "F.gelu({})",
                                   "{}.clamp(-1.0, 1.0)",
-                                  "torch.floor({})",
+                                  "(torch.floor({}) + {})",
                                   "{}.float()"};
 constexpr const char* kBinary[] = {"({} + {})", "({} - {})", "({} * {})", "torch.where({} > {}, 1.0, 0.5)"};
 // Both operands must be tensors.
@@ -448,7 +448,7 @@ class Generator {
   // Looks at gradients in the middle of what the call computed.
   void look_inside() {
     line("inner = [r for r in results if r.requires_grad and not r.is_leaf]");
-    if (random_.chance(30)) line("for r in inner: handle = r.register_hook(lambda g: show('seen', g))");
+    if (random_.chance(30)) line("for r in inner: handle = r.register_hook(lambda g: seen.append(g))");
     if (random_.chance(20)) line("for r in inner[::2]: handle = r.register_hook(lambda g: g * 0.5)");
     if (random_.chance(15)) line("for r in inner: r.retain_grad()");
     if (random_.chance(60)) {
@@ -477,6 +477,7 @@ class Generator {
         arguments += ", " + v.name;
       }
       line("log.clear()");
+      line("seen = []");
       line("results = f(" + arguments + ")");
       if (returns_ == 1) line("results = (results,)");
       line("for r in results: show('result', r.detach())");
@@ -486,6 +487,7 @@ class Generator {
       if (random_.chance(30)) look_inside();
       line("if loss.requires_grad:");
       line("    loss.backward()");
+      line("    for g in seen: show('seen', g)");
       for (const Variable& v : arguments_)
         line("    if " + v.name + ".grad is not None: show('grad', " + v.name + ".grad)");
     }

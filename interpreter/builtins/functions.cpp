@@ -140,8 +140,10 @@ Value repr_(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
 Value ascii_(Vm& vm, Args& a) { return str_value(vm, ascii(vm, a[0])); }
 Value hash_(Vm& vm, Args& a) { return Value::integer(static_cast<int64_t>(hash(vm, a[0]))); }
 Value id(Vm&, Args& a) {
-  return Value::integer(a[0].is_object() ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(a[0].object()))
-                                         : a[0].as_int() * 16 + static_cast<int64_t>(a[0].tag()));
+  if (a[0].is_object()) return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(a[0].object())));
+  // A number is no object: what it is and its kind, as bits.
+  return Value::integer(
+      static_cast<int64_t>(static_cast<uint64_t>(a[0].as_int()) * 16 + static_cast<uint64_t>(a[0].tag())));
 }
 Value callable(Vm& vm, Args& a) {
   if (!a[0].is_object()) return Value::boolean(false);

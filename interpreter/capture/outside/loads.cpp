@@ -342,7 +342,7 @@ Av Cells::find_dict_entry(DictObject* dict, const Value& key) {
   OverlayKey place{dict, name.get(), 0};
   if (const Av* stored = overlay_.stored_at(place)) return *stored;
   Value now = dict_get(vm_, dict, key);
-  if (now.is_undefined()) {
+  if (now.is_undefined() && !memory_.is_dynamic({dict, name.get(), 0})) {
     assume_unchanged(dict, name.value());
     return Av();
   }

@@ -1,5 +1,6 @@
 // The check at entry: whether the values of a call are what a variant was made for.
 #include "interpreter/capture/compiler/compiler.h"
+#include "interpreter/capture/program/counterparts.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/iteration.h"
@@ -8,12 +9,6 @@
 namespace tsc::interp {
 
 namespace {
-
-// Of one class, which may be a script's.
-bool are_one_text(const Value& a, const Value& b) {
-  return is_kind(a, Kind::Str) && is_kind(b, Kind::Str) && a.object()->type == b.object()->type &&
-         str_equal(cast<StrObject>(a), cast<StrObject>(b));
-}
 
 // The keys of a dict or the items of a set, in their order.
 bool has_keys(const EntrySource& source, const Table& table) {

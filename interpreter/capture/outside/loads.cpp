@@ -7,6 +7,7 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
+#include "interpreter/capture/program/counterparts.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/written/overlay.h"
@@ -199,14 +200,14 @@ Av Inputs::load_value(const Value& v, EntrySource source) {
   if (tensor) return tensor_input(tensor, index);
   if (structures_.is_tuple_by_items(v)) return structures_.structural_input(v, index);
   if (structures_.comes_apart(v, index)) return structures_.container_input(v, index);
-  if (is_kind(v, Kind::Str)) {
+  if (is_kind(v, Kind::Str) && v.object()->type == vm_.types().str) {
     const std::string place = source_place(plan_.sources, plan_.sources[index]);
     if (memory_.text.count(place) && !memory_.whole.count(place)) return structures_.text_input(index);
   }
   EntrySource& entry = plan_.sources[index];
   entry.check = Check::Same;
   entry.expected = v;
-  if (!is_kind(v, Kind::Str)) return Av::constant(v);
+  if (!is_bare_text(v)) return Av::constant(v);
   if (const uint32_t first = structures_.first_source_of_text(v.object(), index);
       first != index) {  // the same object by two ways
     entry.check = Check::Alias;
@@ -342,7 +343,7 @@ Av Cells::find_dict_entry(DictObject* dict, const Value& key) {
   OverlayKey place{dict, name.get(), 0};
   if (const Av* stored = overlay_.stored_at(place)) return *stored;
   Value now = dict_get(vm_, dict, key);
-  if (now.is_undefined()) {
+  if (now.is_undefined() && !memory_.is_dynamic({dict, name.get(), 0})) {
     assume_unchanged(dict, name.value());
     return Av();
   }

@@ -5,6 +5,17 @@
 
 namespace tsc::interp {
 
+bool is_bare_text(const Value& v) {
+  if (!is_kind(v, Kind::Str)) return false;
+  const InstanceState* state = instance_state(v.object());
+  return !state || !state->slots;
+}
+
+bool are_one_text(const Value& a, const Value& b) {
+  return is_bare_text(a) && is_bare_text(b) && a.object()->type == b.object()->type &&
+         str_equal(cast<StrObject>(a), cast<StrObject>(b));
+}
+
 // Objects whose content capture reads through what it lists. Any other kind is its own counterpart only.
 bool Counterparts::have_one_form(const Value& old, const Value& now) const {
   if (old.object()->type != now.object()->type || old.object()->kind != now.object()->kind) return false;
@@ -27,9 +38,7 @@ bool Counterparts::may_move(const Value& v) {
 
 bool Counterparts::match(const Value& old, const Value& now) {
   if (!old.is_object() || !now.is_object()) return old.is(now);
-  if (is_kind(old, Kind::Str))
-    return is_kind(now, Kind::Str) && old.object()->type == now.object()->type &&
-           str_equal(cast<StrObject>(old), cast<StrObject>(now));
+  if (is_kind(old, Kind::Str)) return old.is(now) || are_one_text(old, now);
   if (const auto found = objects_.find(old.object()); found != objects_.end()) return found->second.is(now);
   const bool moves = !old.is(now);
   if (origins_.count(now.object()) || (moves && !have_one_form(old, now))) return false;

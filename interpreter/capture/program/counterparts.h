@@ -10,6 +10,12 @@
 
 namespace tsc::interp {
 
+// A text that is no more than what it says. One of a class of the script may have attributes, as the members of an
+// enumeration do; such a one is known by identity.
+bool is_bare_text(const Value& v);
+// Two such texts of one class that say the same: one stands for the other, except where `is` asks.
+bool are_one_text(const Value& a, const Value& b);
+
 class Counterparts {
  public:
   explicit Counterparts(Vm& vm) : vm_(vm) {}

@@ -506,6 +506,7 @@ void Containers::store_dict(const Av& container, const Av& key, const Av& value)
   Local<StrObject> name = intern(vm_, cast<StrObject>(key.value));
   OverlayKey place{host, name.get(), 0};
   bool present = !dict_get(vm_, host, name.value()).is_undefined() || overlay_.stored_at(place);
+  if (!present) (void)cells_.load_dict_entry(host, name.value());  // once it is there the region goes on
   if (!present) break_here(BreakReason::escape, "a new key of a dict outside the region");
   cells_.written_by_region(place, container.value);
   overlay_.note_stored(place, value);

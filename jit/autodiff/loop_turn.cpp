@@ -123,7 +123,7 @@ void LoopTurnBackward::check_order() const {
       if (yielded(other.place) == becomes) refuse("two carried tensors are one");
       if (parameters[1 + other.place] != becomes) continue;
       for (size_t k = carried(); k < instruction().results.size(); ++k)
-        if (yielded(k) == becomes || yielded(k) == yielded(other.place))
+        if (!is_read_back(k) && (yielded(k) == becomes || yielded(k) == yielded(other.place)))
           refuse("a tensor that is carried on is stacked, too");
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 // One turn of a Loop as a region of its own, and its backward: what the turn's gradients go from and to, which values
 // of the turn they read, and where the loop stacks those. Private to loop_gradient.cpp.
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -47,6 +48,11 @@ class LoopTurnBackward {
   const Instruction& instruction() const { return builder_.region().body.instructions[loop_]; }
   const Block& block() const { return *instruction().blocks[0]; }
   ValueId yielded(size_t place) const { return block().instructions.back().operands[place]; }
+  // Of a stack that a backward reads: the others were there when the loop was closed, and were looked at then.
+  bool is_read_back(size_t place) const {
+    const auto& places = instruction().attributes.axes;
+    return std::find(places.begin(), places.end(), static_cast<int64_t>(place)) != places.end();
+  }
   size_t carried() const { return instruction().operands.size() - 1; }
   bool is_differentiable_tensor(ValueId value) const;
   void take_turn();

@@ -273,6 +273,11 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
     } catch (const CaptureRestart&) {
     } catch (const BreakHere&) {  // of what a container holds that the region begins with
       return std::nullopt;
+    } catch (const Error& error) {
+      // The gradient of a loop that was thought to have one when it was closed: its turns are followed.
+      const bool is_of_loop = error.kind() == ErrorKind::NotImplementedError && !memory.follows_loops;
+      if (!is_of_loop || options_.strict) throw;
+      memory.follows_loops = true;
     }
   }
   return std::nullopt;

@@ -237,6 +237,8 @@ Value max_(Vm& vm, Args& a) { return extreme(vm, a, "max", CompareOp::Gt); }
 Value sum(Vm& vm, Args& a) {
   Value total = a[1];
   if (is_kind(total, Kind::Str)) raise_type_error(vm, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (is_kind(total, Kind::Bytes)) raise_type_error(vm, "sum() can't sum bytes [use b''.join(seq) instead]");
+  if (is_kind(total, Kind::ByteArray)) raise_type_error(vm, "sum() can't sum bytearray [use b''.join(seq) instead]");
   for_each(vm, a[0], [&](const Value& v) {
     total = binary(vm, BinaryOp::Add, total, v);
     return true;

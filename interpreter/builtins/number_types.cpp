@@ -192,6 +192,7 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   const Value& x = v[0];
   if (v[1]) {
     int64_t base = to_index(vm, v[1]);
+    if (args.count == 0) raise_type_error(vm, "int() missing string argument");
     if (!is_kind(x, Kind::Str) && !is_byte_string(x))
       raise_type_error(vm, "int() can't convert non-string with explicit base");
     if (base != 0 && (base < 2 || base > 36)) raise_value_error(vm, "int() base must be >= 2 and <= 36, or 0");

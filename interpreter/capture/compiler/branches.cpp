@@ -64,15 +64,14 @@ std::optional<bool> way_without_raise(const lang::CodeObject& code, uint32_t pc)
   return jumps ? !*taken : *taken;
 }
 
+// However often a check has raised, a call that passes it is one region.
 std::optional<bool> Branches::expected(const CodeObject* code, uint32_t pc) const {
+  if (const std::optional<bool> way = way_without_raise(*code->code, pc)) return way;
   const auto found = records_.find({code, pc});
-  if (found != records_.end()) {
-    const Record& record = found->second;
-    if (record.varies) return std::nullopt;
-    for (int way : {0, 1})
-      if (record.went[way] >= kSure) return way != 0;
-  }
-  return way_without_raise(*code->code, pc);
+  if (found == records_.end() || found->second.varies) return std::nullopt;
+  for (int way : {0, 1})
+    if (found->second.went[way] >= kSure) return way != 0;
+  return std::nullopt;
 }
 
 void Branches::leave_at(const Frame& frame, const std::shared_ptr<Variant>& variant) {
@@ -98,6 +97,7 @@ std::shared_ptr<Variant> Branches::arrive_at(const Frame& frame) {
 }
 
 bool Branches::was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs) {
+  if (way_without_raise(*code->code, pc)) return false;
   Record& record = records_[{code, pc}];
   record.keeps_alive = Local<CodeObject>(const_cast<CodeObject*>(code));
   if (record.varies || ++record.wrong * kRareRuns <= runs + kRareRuns) return record.varies;

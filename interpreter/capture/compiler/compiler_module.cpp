@@ -68,7 +68,8 @@ void set_backend(Vm& vm, const Value& given, CompileSettings& settings) {
 
 std::vector<std::string> names_in(Vm& vm, const Value& given) {
   std::vector<std::string> names;
-  for (const Value& name : to_list(vm, given)->items) names.emplace_back(text_of(vm, name));
+  const auto list = to_list(vm, given);
+  for (const Value& name : list->items) names.emplace_back(text_of(vm, name));
   return names;
 }
 

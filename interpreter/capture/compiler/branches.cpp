@@ -52,10 +52,7 @@ bool only_raises(const lang::CodeObject& code, uint32_t from) {
   return true;
 }
 
-}  // namespace
-
-bool is_branch(const Instruction& instruction) { return taken_when(instruction).has_value(); }
-
+// The way that the conditional jump goes where the other one can only raise; empty: neither does, or both.
 std::optional<bool> way_without_raise(const lang::CodeObject& code, uint32_t pc) {
   const std::optional<bool> taken = taken_when(code.instructions[pc]);
   if (!taken) return std::nullopt;
@@ -63,6 +60,8 @@ std::optional<bool> way_without_raise(const lang::CodeObject& code, uint32_t pc)
   if (jumps == stays) return std::nullopt;
   return jumps ? !*taken : *taken;
 }
+
+}  // namespace
 
 // However often a check has raised, a call that passes it is one region.
 std::optional<bool> Branches::expected(const CodeObject* code, uint32_t pc) const {
@@ -75,7 +74,7 @@ std::optional<bool> Branches::expected(const CodeObject* code, uint32_t pc) cons
 }
 
 void Branches::leave_at(const Frame& frame, const std::shared_ptr<Variant>& variant) {
-  if (is_branch(frame.code->code->instructions[frame.pc])) waiting_ = {&frame, frame.code, frame.pc, variant};
+  if (taken_when(frame.code->code->instructions[frame.pc])) waiting_ = {&frame, frame.code, frame.pc, variant};
 }
 
 std::shared_ptr<Variant> Branches::arrive_at(const Frame& frame) {

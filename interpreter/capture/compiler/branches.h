@@ -62,9 +62,4 @@ class Branches {
   uint64_t version_ = 0;
 };
 
-// The way that the conditional jump goes where the other one can only raise; empty: neither does, or both.
-std::optional<bool> way_without_raise(const lang::CodeObject& code, uint32_t pc);
-// Whether the instruction is a jump that a truth decides.
-bool is_branch(const lang::Instruction& instruction);
-
 }  // namespace tsc::interp

@@ -1,9 +1,8 @@
 #include "lang/character_names.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <charconv>
+
+#include "lang/packed_text.h"
 
 namespace tsc::lang {
 namespace {
@@ -34,42 +33,27 @@ struct Names {
   std::vector<std::pair<uint32_t, uint32_t>> ideographs;  // from, to
 };
 
-uint32_t number_of(std::string_view digits, int base = 16) {
-  uint32_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
-  return number;
-}
-
 void add_line(Names& names, std::string_view line) {
   const size_t middle = line.find(';');
   const std::string_view first = line.substr(1, middle - 1), second = line.substr(middle + 1);
   switch (line[0]) {
-    case 'R': names.ideographs.push_back({number_of(first), number_of(second)}); break;
+    case 'R': names.ideographs.push_back({hexadecimal(first), hexadecimal(second)}); break;
     case 'S': {
       Names::Sequence sequence{second, {}};
       for (size_t at = 0; at < first.size(); at = std::min(first.find(' ', at), first.size() - 1) + 1)
-        sequence.characters.push_back(number_of(first.substr(at)));
+        sequence.characters.push_back(hexadecimal(first.substr(at)));
       names.sequences.push_back(std::move(sequence));
       break;
     }
-    case 'N': names.by_character.push_back({second, number_of(first)}); [[fallthrough]];
-    default: names.by_name.push_back({second, number_of(first)});
+    case 'N': names.by_character.push_back({second, hexadecimal(first)}); [[fallthrough]];
+    default: names.by_name.push_back({second, hexadecimal(first)});
   }
 }
 
 Names unpacked() {
   Names names;
-  names.text.resize(kNamesBytes);
-  uLongf size = static_cast<uLongf>(kNamesBytes);
-  if (kNamesBytes == 0 || uncompress(reinterpret_cast<Bytef*>(names.text.data()), &size, kPackedNames,
-                                     static_cast<uLong>(kPackedNamesBytes)) != Z_OK)
-    return names;
-  const std::string_view text = names.text;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    add_line(names, text.substr(at, end - at));
-    at = end + 1;
-  }
+  names.text = kPackedNames.unpacked();
+  each_line(names.text, [&](std::string_view line) { add_line(names, line); });
   std::sort(names.by_name.begin(), names.by_name.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return names;
 }
@@ -111,7 +95,7 @@ std::optional<uint32_t> syllable_named(std::string_view letters) {
 
 }  // namespace
 
-bool has_character_names() { return kNamesBytes != 0; }
+bool has_character_names() { return kPackedNames.bytes != 0; }
 
 std::optional<uint32_t> character_named(std::string_view given) {
   const std::string name = upper(given);
@@ -120,7 +104,7 @@ std::optional<uint32_t> character_named(std::string_view given) {
     const std::string_view digits = std::string_view(name).substr(kIdeograph.size());
     const bool has_form =
         (digits.size() == 4 || digits.size() == 5) && digits.find_first_not_of("0123456789ABCDEF") == digits.npos;
-    const uint32_t character = number_of(digits);
+    const uint32_t character = hexadecimal(digits);
     return has_form && is_ideograph(character) ? std::optional(character) : std::nullopt;
   }
   const auto& names = all().by_name;

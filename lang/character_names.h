@@ -20,8 +20,4 @@ std::vector<uint32_t> sequence_named(std::string_view name);
 // The name; "" where a character has none.
 std::string name_of_character(uint32_t character);
 
-// Written by the build.
-extern const size_t kNamesBytes, kPackedNamesBytes;
-extern const unsigned char kPackedNames[];
-
 }  // namespace tsc::lang

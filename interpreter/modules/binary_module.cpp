@@ -1,4 +1,4 @@
-// _binary: packing of struct, base64, digests, crc32.
+// _binary: packing of struct, base64, crc32; its digests stand in digest_objects.cpp.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
-#include "interpreter/modules/digests.h"
+#include "interpreter/modules/digest_objects.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
@@ -372,49 +372,6 @@ Value base64_decode(Vm& vm, Args& a) {
                                            problem.empty() ? Value::none() : str_value(vm, problem)})
       .take();
 }
-// A digest that grows. Digest(name): None in its place where nobody knows the name.
-struct DigestObject : Instance {
-  std::unique_ptr<Digest> digest;
-  DigestObject() : Instance(Kind::Native) {}
-};
-DigestObject* digest_of(const Value& self) { return static_cast<DigestObject*>(self.object()); }
-
-Value construct_digest(Vm& vm, Type* type, Args& args) {
-  if (args.count != 1) raise_type_error(vm, "a digest has a name");
-  std::unique_ptr<Digest> digest = Digest::named(text_of(vm, args.positional[0]));
-  if (!digest) return Value::none();
-  Local<DigestObject> made = vm.heap().make<DigestObject>(type);
-  made->digest = std::move(digest);
-  return made.take();
-}
-Value digest_update(Vm& vm, Args& a) {
-  const Buffer data(vm, a[1]);
-  digest_of(a[0])->digest->update(data);
-  return Value::none();
-}
-Value digest_copy(Vm& vm, Args& a) {
-  Local<DigestObject> made = vm.heap().make<DigestObject>(a[0].object()->type);
-  made->digest = std::make_unique<Digest>(*digest_of(a[0])->digest);
-  return made.take();
-}
-Value digest_value(Vm& vm, Args& a) { return make_bytes(vm, digest_of(a[0])->digest->value()).take(); }
-Value digest_sizes(Vm& vm, Args& a) {
-  const Digest& digest = *digest_of(a[0])->digest;
-  const auto size = [](size_t n) { return Value::integer(static_cast<int64_t>(n)); };
-  return make_tuple(vm, std::vector<Value>{size(digest.size()), size(digest.block_size())}).take();
-}
-Value make_digest_type(Vm& vm) {
-  TypeBuilder type(vm, "digest", Kind::Native);
-  type.module("_binary");
-  type.slots().destroy = destroy_as<DigestObject>;
-  type.slots().construct = construct_digest;
-  type.method("update", "self, data, /", digest_update)
-      .method("copy", "self", digest_copy)
-      .method("value", "self", digest_value)
-      .method("sizes", "self", digest_sizes);
-  return Value(type.finish());
-}
-
 Value crc32(Vm& vm, Args& a) {
   constexpr size_t kPiece = size_t{8} << 20;  // between two looks at whether the script is to stop
   uint32_t crc = static_cast<uint32_t>(to_index(vm, a[1]));
@@ -443,8 +400,8 @@ Local<ModuleObject> make_binary_module(Vm& vm) {
       .function("calcsize", "format, /", struct_size)
       .function("base64_encode", "data, alphabet, /", base64_encode)
       .function("base64_decode", "data, alphabet, strict, /", base64_decode)
-      .function("crc32", "data, value=0, /", crc32)
-      .value("Digest", make_digest_type(vm));
+      .function("crc32", "data, value=0, /", crc32);
+  add_digests(vm, m);
   return m.finish();
 }
 

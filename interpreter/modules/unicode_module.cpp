@@ -1,4 +1,4 @@
-// _unicode: what unicodedata tells of characters, from utf8proc's tables.
+// _unicode: what unicodedata tells of characters, from the tables of utf8proc and of Debian's unicode-data.
 #include <utf8proc.h>
 
 #include <cstdlib>
@@ -6,6 +6,7 @@
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/surrogates.h"
 #include "lang/character_names.h"
+#include "lang/character_properties.h"
 
 namespace tsc::interp {
 namespace {
@@ -85,6 +86,32 @@ Value lookup(Vm& vm, Args& a) {
   return str_value(vm, text);
 }
 
+uint32_t character_with_tables(Vm& vm, const Value& v, const char* argument) {
+  const auto c = character(vm, v, argument);
+  if (!lang::has_character_properties())
+    raise(vm, vm.exceptions().NotImplementedError,
+          "this build has no tables of characters: Debian's package unicode-data was missing");
+  return static_cast<uint32_t>(c);
+}
+Value decomposition(Vm& vm, Args& a) {
+  return str_value(vm, lang::decomposition_of(character_with_tables(vm, a[0], "decomposition() argument")));
+}
+// CPython 3.11 calls what is not assigned "F".
+Value east_asian_width(Vm& vm, Args& a) {
+  const uint32_t c = character_with_tables(vm, a[0], "east_asian_width() argument");
+  const bool is_assigned = utf8proc_category(static_cast<utf8proc_int32_t>(c)) != UTF8PROC_CATEGORY_CN;
+  return str_value(vm, is_assigned ? lang::east_asian_width_of(c) : "F");
+}
+// digit(chr), numeric(chr): None where there is no value.
+Value digit(Vm& vm, Args& a) {
+  const auto value = lang::digit_value_of(character_with_tables(vm, a[0], "digit() argument 1"));
+  return value ? Value::integer(*value) : Value::none();
+}
+Value numeric(Vm& vm, Args& a) {
+  const auto value = lang::numeric_value_of(character_with_tables(vm, a[0], "numeric() argument 1"));
+  return value ? Value::real(*value) : Value::none();
+}
+
 }  // namespace
 
 Local<ModuleObject> make_unicode_module(Vm& vm) {
@@ -95,6 +122,10 @@ Local<ModuleObject> make_unicode_module(Vm& vm) {
   m.function("bidirectional", "chr, /", bidirectional);
   m.function("name", "chr, /", name);
   m.function("lookup", "name, /", lookup);
+  m.function("decomposition", "chr, /", decomposition);
+  m.function("east_asian_width", "chr, /", east_asian_width);
+  m.function("digit", "chr, /", digit);
+  m.function("numeric", "chr, /", numeric);
   m.function("normalize", "form, unistr, /", normalize);
   m.value("version", str_value(vm, utf8proc_unicode_version()));
   return m.finish();

@@ -43,8 +43,8 @@ const Properties& all() {
 }
 
 std::string_view said_of(const Table& table, uint32_t character) {
-  const auto found = std::lower_bound(table.begin(), table.end(), character,
-                                      [](const Said& one, uint32_t c) { return one.last < c; });
+  const auto found =
+      std::lower_bound(table.begin(), table.end(), character, [](const Said& one, uint32_t c) { return one.last < c; });
   return found != table.end() && found->first <= character ? found->what : std::string_view();
 }
 

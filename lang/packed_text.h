@@ -1,7 +1,7 @@
 #pragma once
-// What the build stores compressed of Debian's package unicode-data (character_names/pack.cpp): lines of text, which are
-// unpacked when somebody asks for the first time. A build without that package has empty texts. Knows: bytes. Must not
-// know: what the lines mean.
+// What the build stores compressed of Debian's package unicode-data (character_names/pack.cpp): lines of text, which
+// are unpacked when somebody asks for the first time. A build without that package has empty texts. Knows: bytes. Must
+// not know: what the lines mean.
 #include <cstddef>
 #include <cstdint>
 #include <string>

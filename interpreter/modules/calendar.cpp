@@ -124,10 +124,14 @@ Local<ModuleObject> make_datetime_module(Vm& vm) {
   CalendarTypes& types = calendar_types(vm);
   types.timedelta = make_timedelta_type(vm);
   make_moment_types(vm, types);
+  make_zone_types(vm, types);
   ModuleBuilder m(vm, "_datetime");
   m.value("timedelta", Value(types.timedelta))
       .value("date", Value(types.date))
       .value("datetime", Value(types.datetime))
+      .value("time", Value(types.time))
+      .value("tzinfo", Value(types.tzinfo))
+      .value("timezone", Value(types.timezone))
       .function("ordinal", "year, month, day, /", ordinal)
       .function("from_ordinal", "n, /", from_ordinal)
       .function("days_in_month", "year, month, /", month_days)

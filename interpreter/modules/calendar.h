@@ -19,7 +19,7 @@ struct Duration : Instance {
   Wide total() const { return Wide{days} * kDay + int64_t{seconds} * 1'000'000 + microseconds; }
 };
 
-// Of a date; and of a datetime, which has a time of the day and a zone (None: naive).
+// Of a date; of a datetime, which has a time of the day and a zone (None: naive); and of a time, which has those alone.
 struct Moment : Instance {
   int16_t year = 1;
   uint8_t month = 1, day = 1, hour = 0, minute = 0, second = 0, fold = 0;
@@ -37,7 +37,8 @@ int64_t days_in_month(int64_t year, int64_t month);
 
 // The native types of a Vm.
 struct CalendarTypes {
-  Type *timedelta = nullptr, *date = nullptr, *datetime = nullptr;
+  Type *timedelta = nullptr, *date = nullptr, *datetime = nullptr, *time = nullptr, *tzinfo = nullptr,
+       *timezone = nullptr;
 };
 CalendarTypes& calendar_types(Vm& vm);
 inline bool is_of(const Value& v, const Type* native) {
@@ -49,7 +50,31 @@ inline bool is_of(const Value& v, const Type* native) {
 Value make_duration(Vm& vm, Wide microseconds, Type* type = nullptr);
 Type* make_timedelta_type(Vm& vm);
 void make_moment_types(Vm& vm, CalendarTypes& types);
+void make_zone_types(Vm& vm, CalendarTypes& types);  // time, tzinfo and timezone
 Duration* duration_of(const Value& v);
+inline Moment* moment_of(const Value& v) { return static_cast<Moment*>(v.object()); }
+
+// Fields of a moment from the arguments hour, minute, second, microsecond, tzinfo and fold, Undefined where absent.
+void set_time_parts(Vm& vm, Moment* m, std::span<const Value> parts);
+int64_t time_of(const Moment* m);  // microseconds since midnight
+// What the moment's zone says of `asked`; null: the moment is naive. `kept` holds it.
+const Duration* offset_of_zone(Vm& vm, const Value& self, const Value& asked, Value& kept);
+// The class in texts: "datetime.date", and a program's own by its name alone.
+std::string shown_name(Vm& vm, const Value& v);
+int64_t mixed(int64_t n);  // for hashes
+template <class T>
+Value compared(CompareOp op, const T& a, const T& b) {
+  switch (op) {
+    case CompareOp::Lt: return Value::boolean(a < b);
+    case CompareOp::Le: return Value::boolean(a <= b);
+    case CompareOp::Eq: return Value::boolean(a == b);
+    case CompareOp::Ne: return Value::boolean(a != b);
+    case CompareOp::Gt: return Value::boolean(a > b);
+    default: return Value::boolean(a >= b);
+  }
+}
+void traverse_moment(Object* o, Visitor& visit);
+void clear_moment(Vm& vm, Object* o);
 
 // The arguments of a constructor, as CPython's own parser takes them: in the order of `names`, Undefined where absent.
 struct CallNames {

@@ -42,8 +42,7 @@ void permute(uint64_t (&lanes)[25]) {
   uint8_t shift = 1;  // of the register that makes the constants of the rounds
   for (int round = 0; round < 24; ++round) {
     uint64_t columns[5];
-    for (int x = 0; x < 5; ++x)
-      columns[x] = lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20];
+    for (int x = 0; x < 5; ++x) columns[x] = lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20];
     for (int i = 0; i < 25; ++i) lanes[i] ^= columns[(i + 4) % 5] ^ std::rotl(columns[(i + 1) % 5], 1);
     int x = 1, y = 0;
     uint64_t moved = lanes[1];

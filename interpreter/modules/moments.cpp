@@ -1,27 +1,18 @@
-// datetime.date and datetime.datetime: fields, sums, differences, comparisons. What is asked less often stands in
-// stdlib/datetime.tsc.
+// datetime.date and datetime.datetime: fields, sums, differences, comparisons. Times and zones stand in zones.cpp, what
+// is asked less often in stdlib/datetime.tsc.
 #include "interpreter/modules/calendar.h"
 #include "interpreter/vm/call.h"
 
 namespace tsc::interp {
 namespace {
 
-Moment* moment_of(const Value& v) { return static_cast<Moment*>(v.object()); }
-
 Day day_of(const Moment* m) { return {m->year, m->month, m->day}; }
 int64_t ordinal_of(const Moment* m) { return interp::ordinal_of(day_of(m)); }
-int64_t time_of(const Moment* m) {
-  return ((m->hour * int64_t{60} + m->minute) * 60 + m->second) * 1'000'000 + m->microsecond;
-}
 int64_t microseconds_of(const Moment* m) { return ordinal_of(m) * kDay + time_of(m); }
 
 [[noreturn]] void out_of_range(Vm& vm) { raise(vm, vm.exceptions().OverflowError, "date value out of range"); }
 
 // --- construction ---------------------------------------------------------------------------------------------
-
-void check_part(Vm& vm, int64_t value, int64_t most, const char* text) {
-  if (value < 0 || value > most) raise_value_error(vm, text);
-}
 
 void set_day(Vm& vm, Moment* m, const Day& d) {
   if (d.year < 1 || d.year > 9999) raise_value_error(vm, "year " + std::to_string(d.year) + " is out of range");
@@ -53,15 +44,6 @@ Value construct_date(Vm& vm, Type* type, Args& args) {
   return made.take();
 }
 
-void check_zone(Vm& vm, const Value& zone) {
-  if (zone.is_none()) return;
-  const auto* module = try_cast<ModuleObject>(dict_get(vm, vm.modules(), "datetime"));
-  const auto* base = module ? try_cast<Type>(dict_get(vm, module->globals, "tzinfo")) : nullptr;
-  if (base && !type_of(vm, zone)->is_subtype_of(base))
-    raise_type_error(vm,
-                     "tzinfo argument must be None or of a tzinfo subclass, not type '" + type_name(vm, zone) + "'");
-}
-
 Value construct_datetime(Vm& vm, Type* type, Args& args) {
   static constexpr const char* kNames[] = {"year",   "month",       "day",    "hour", "minute",
                                            "second", "microsecond", "tzinfo", "fold"};
@@ -69,23 +51,10 @@ Value construct_datetime(Vm& vm, Type* type, Args& args) {
   if (args.count >= 3 && args.count <= 8 && args.keyword_count == 0)
     std::copy(args.positional, args.positional + args.count, parts);
   else bind_names(vm, {kNames, 3, 8}, args, parts);
-  auto number = [&](int i) { return parts[i].is_undefined() ? 0 : c_int(vm, parts[i]); };
   const Day day = whole_day(vm, parts);
-  const int64_t hour = number(3), minute = number(4), second = number(5), microsecond = number(6), fold = number(8);
   Local<Moment> made = vm.heap().make<Moment>(type);
   set_day(vm, made.get(), day);
-  check_part(vm, hour, 23, "hour must be in 0..23");
-  check_part(vm, minute, 59, "minute must be in 0..59");
-  check_part(vm, second, 59, "second must be in 0..59");
-  check_part(vm, microsecond, 999'999, "microsecond must be in 0..999999");
-  check_part(vm, fold, 1, "fold must be either 0 or 1");
-  made->hour = static_cast<uint8_t>(hour);
-  made->minute = static_cast<uint8_t>(minute);
-  made->second = static_cast<uint8_t>(second);
-  made->microsecond = static_cast<int32_t>(microsecond);
-  made->fold = static_cast<uint8_t>(fold);
-  made->zone = parts[7].is_undefined() ? Value::none() : parts[7];
-  check_zone(vm, made->zone);
+  set_time_parts(vm, made.get(), std::span(parts).subspan(3));
   return made.take();
 }
 
@@ -118,23 +87,9 @@ Value make_datetime(Vm& vm, const Value& like, Wide microseconds) {
 
 // --- zones ----------------------------------------------------------------------------------------------------
 
-// What the zone says; null: the moment is naive. `kept` holds it.
-const Duration* offset_of_zone(Vm& vm, const Value& self, Value& kept) {
-  const Value& zone = moment_of(self)->zone;
-  if (zone.is_none()) return nullptr;
-  kept = call_method(vm, zone, "utcoffset", {self});
-  if (kept.is_none()) return nullptr;
-  if (!is_of(kept, calendar_types(vm).timedelta))
-    raise_type_error(vm, "tzinfo.utcoffset() must return None or timedelta, not '" + type_name(vm, kept) + "'");
-  const Wide total = duration_of(kept)->total();
-  if (total <= -kDay || total >= kDay)
-    raise_value_error(vm, "offset must be a timedelta strictly between -timedelta(hours=24) and timedelta(hours=24).");
-  return duration_of(kept);
-}
-
 Value utcoffset(Vm& vm, Args& a) {
   Value kept;
-  return offset_of_zone(vm, a[0], kept) ? kept : Value::none();
+  return offset_of_zone(vm, a[0], a[0], kept) ? kept : Value::none();
 }
 
 // How two moments can be compared: both naive or of one zone, both aware, or not.
@@ -146,7 +101,7 @@ Pair pair_of(Vm& vm, const Value& left, const Value& right) {
   Pair pair{microseconds_of(moment_of(left)), microseconds_of(moment_of(right)), false};
   if (moment_of(left)->zone.is(moment_of(right)->zone)) return pair;
   Value kept[2];
-  const Duration *a = offset_of_zone(vm, left, kept[0]), *b = offset_of_zone(vm, right, kept[1]);
+  const Duration *a = offset_of_zone(vm, left, left, kept[0]), *b = offset_of_zone(vm, right, right, kept[1]);
   if ((a == nullptr) != (b == nullptr)) return pair.mixed = true, pair;
   if (a) pair.left -= static_cast<int64_t>(a->total()), pair.right -= static_cast<int64_t>(b->total());
   return pair;
@@ -156,24 +111,6 @@ Pair pair_of(Vm& vm, const Value& left, const Value& right) {
 
 bool is_date(Vm& vm, const Value& v) { return is_of(v, calendar_types(vm).date); }
 bool is_datetime(Vm& vm, const Value& v) { return is_of(v, calendar_types(vm).datetime); }
-
-template <class T>
-Value compared(CompareOp op, const T& a, const T& b) {
-  switch (op) {
-    case CompareOp::Lt: return Value::boolean(a < b);
-    case CompareOp::Le: return Value::boolean(a <= b);
-    case CompareOp::Eq: return Value::boolean(a == b);
-    case CompareOp::Ne: return Value::boolean(a != b);
-    case CompareOp::Gt: return Value::boolean(a > b);
-    default: return Value::boolean(a >= b);
-  }
-}
-
-std::string shown_name(Vm& vm, const Value& v) {
-  const Type* type = v.object()->type;
-  const CalendarTypes& types = calendar_types(vm);
-  return (type == types.date || type == types.datetime ? "datetime." : "") + type->name;
-}
 
 // A date and a datetime are never equal and have no order.
 Value compare_unlike(Vm& vm, CompareOp op, const Value& moment, const Value& date) {
@@ -227,14 +164,10 @@ Value datetime_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right
   return make_datetime(vm, moment, microseconds_of(moment_of(moment)) + (op == BinaryOp::Add ? total : -total));
 }
 
-int64_t mixed(int64_t n) {
-  const auto bits = static_cast<uint64_t>(n);
-  return static_cast<int64_t>((bits ^ bits >> 31) * 0x94d049bb133111ebu >> 1);
-}
 int64_t hash_date(Vm&, const Value& self) { return mixed(ordinal_of(moment_of(self))); }
 int64_t hash_datetime(Vm& vm, const Value& self) {
   Value kept;
-  const Duration* offset = offset_of_zone(vm, self, kept);
+  const Duration* offset = offset_of_zone(vm, self, self, kept);
   return mixed(microseconds_of(moment_of(self)) - (offset ? static_cast<int64_t>(offset->total()) : 0));
 }
 
@@ -312,21 +245,12 @@ Value datetime_reduce(Vm& vm, Args& a) {
   return make_tuple(vm, made).take();
 }
 
-void traverse(Object* o, Visitor& visit) {
-  visit(static_cast<Moment*>(o)->zone);
-  traverse_instance(o, visit);
-}
-void clear(Vm& vm, Object* o) {
-  static_cast<Moment*>(o)->zone = Value::none();
-  clear_instance(vm, o);
-}
-
 Type* make_date_type(Vm& vm) {
   TypeBuilder b(vm, "date", Kind::Native);
   TypeSlots& s = b.slots();
   s.destroy = destroy_as<Moment>;
-  s.traverse = traverse;
-  s.clear = clear;
+  s.traverse = traverse_moment;
+  s.clear = clear_moment;
   s.construct = construct_date;
   s.binary = date_binary;
   s.compare = compare_date;
@@ -369,6 +293,26 @@ Type* make_datetime_type(Vm& vm, Type* date) {
 }
 
 }  // namespace
+
+std::string shown_name(Vm& vm, const Value& v) {
+  const Type* type = v.object()->type;
+  const CalendarTypes& types = calendar_types(vm);
+  return (type == types.date || type == types.datetime || type == types.time ? "datetime." : "") + type->name;
+}
+
+int64_t mixed(int64_t n) {
+  const auto bits = static_cast<uint64_t>(n);
+  return static_cast<int64_t>((bits ^ bits >> 31) * 0x94d049bb133111ebu >> 1);
+}
+
+void traverse_moment(Object* o, Visitor& visit) {
+  visit(static_cast<Moment*>(o)->zone);
+  traverse_instance(o, visit);
+}
+void clear_moment(Vm& vm, Object* o) {
+  static_cast<Moment*>(o)->zone = Value::none();
+  clear_instance(vm, o);
+}
 
 void make_moment_types(Vm& vm, CalendarTypes& types) {
   types.date = make_date_type(vm);

@@ -99,8 +99,8 @@ void write_text(std::ostream& out, const std::string& name, const std::string& t
   out << "const unsigned char k" << name << "Bytes[] = {";
   for (size_t i = 0; i < packed.size(); ++i)
     out << (i % 32 == 0 ? "\n" : "") << static_cast<int>(static_cast<unsigned char>(packed[i])) << ',';
-  out << "0};\nextern const PackedText kPacked" << name << ";\nconst PackedText kPacked" << name << " = {" << text.size()
-      << ", " << packed.size() << ", k" << name << "Bytes};\n";
+  out << "0};\nextern const PackedText kPacked" << name << ";\nconst PackedText kPacked" << name << " = {"
+      << text.size() << ", " << packed.size() << ", k" << name << "Bytes};\n";
 }
 
 }  // namespace

@@ -43,13 +43,15 @@ struct RowReader {
     const char c = line[at];
     if (stands(escape, at)) return escaped(), true;
     if (inside) return in_quotes(), true;
-    if (stands(delimiter, at)) return at += delimiter.size(), done = true;
-    if (c == '\r' || c == '\n') return false;
     if (start && stands(quote, at)) {
       at += quote.size();
       inside = quoted = true;
       start = false;
-    } else if (start && skip_space && c == ' ') {
+      return true;
+    }
+    if (stands(delimiter, at)) return at += delimiter.size(), done = true;
+    if (c == '\r' || c == '\n') return false;
+    if (start && skip_space && c == ' ') {
       ++at;
     } else {
       take(1);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
@@ -68,7 +69,14 @@ class Twister {
       has_gauss_ = false;
       return gauss_;
     }
-    double angle = uniform() * 2 * M_PI, radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+    const double turn = uniform();
+    return pair_of(turn, uniform());
+  }
+  // The normal number that an earlier pair left.
+  std::optional<double> take_kept() { return std::exchange(has_gauss_, false) ? std::optional(gauss_) : std::nullopt; }
+  // A normal number of two uniform ones, which keeps another.
+  double pair_of(double first, double second) {
+    const double angle = first * 2 * M_PI, radius = std::sqrt(-2.0 * std::log(1.0 - second));
     gauss_ = std::sin(angle) * radius;
     has_gauss_ = true;
     return std::cos(angle) * radius;
@@ -118,6 +126,61 @@ struct RandomObject : Object {
   RandomObject() : Object(Kind::Native) {}
 };
 Twister& twister(Args& a) { return static_cast<RandomObject*>(a[0].object())->twister; }
+
+// What the methods draw from: the twister; or what a class of the program has in its place, which the first class of
+// the method resolution order that defines one of `_randbelow`, `getrandbits` and `random` decides for whole numbers.
+class Source {
+ public:
+  Source(Vm& vm, Args& a) : vm_(vm), self_(a[0]), own_(twister(a)) {
+    Type* type = self_.object()->type;
+    if (is_library_class(type)) return;
+    for (Type* one : type->mro) {
+      if (is_library_class(one)) break;
+      draws_ = draws_ || defines(one, "random");
+      if (below_ != Below::Twister) continue;
+      if (defines(one, "_randbelow")) below_ = Below::Method;
+      else if (defines(one, "getrandbits")) below_ = Below::Bits;
+      else if (defines(one, "random")) below_ = Below::Draws;
+    }
+  }
+  double uniform() { return draws_ ? to_double(vm_, call_method(vm_, self_, "random", {})) : own_.uniform(); }
+  double gauss() {
+    if (!draws_) return own_.gauss();
+    if (const auto kept = own_.take_kept()) return *kept;
+    const double first = uniform();
+    return own_.pair_of(first, uniform());
+  }
+  // From 0 to n - 1.
+  Value below(const Value& n) {
+    switch (below_) {
+      case Below::Twister: return n.is_int() ? Value::integer(small_below(n.as_int())) : by_bits(n);
+      case Below::Method: return call_method(vm_, self_, "_randbelow", {n});
+      case Below::Bits: return by_bits(n);
+      default: return by_draws(n);
+    }
+  }
+  int64_t below(int64_t n) {
+    if (below_ == Below::Twister) return small_below(n);
+    return to_index(vm_, below(Value::integer(n)));
+  }
+
+ private:
+  enum class Below { Twister, Method, Bits, Draws };
+  // random.Random, which stands directly above the native type.
+  static bool is_library_class(const Type* type) {
+    return type->base && type->base->slots.destroy == destroy_as<RandomObject> &&
+           !(type->base->type_flags & kScriptClass);
+  }
+  bool defines(Type* type, const char* name) { return static_cast<bool>(dict_get(vm_, type->attributes, name)); }
+  int64_t small_below(int64_t n) { return static_cast<int64_t>(own_.below(static_cast<uint64_t>(n))); }
+  Value by_bits(const Value& n);
+  Value by_draws(const Value& n);
+  Vm& vm_;
+  const Value& self_;
+  Twister& own_;
+  bool draws_ = false;
+  Below below_ = Below::Twister;
+};
 
 Value random_(Vm&, Args& a) { return Value::real(twister(a).uniform()); }
 // random.random, a plain function that compiled code knows: its generator is the data of the function.
@@ -227,12 +290,38 @@ Value range_bound(Vm& vm, const Value& v, const char* what) {
   if (to_double(vm, n) != v.as_float()) raise_value_error(vm, std::string("non-integer ") + what + " for randrange()");
   return n;
 }
-Value random_below(Vm& vm, Twister& t, const Value& n) {
-  if (n.is_int()) return Value::integer(static_cast<int64_t>(t.below(static_cast<uint64_t>(n.as_int()))));
+Value Source::by_bits(const Value& n) {
   const int64_t k = bit_length_of(n);
-  Value r = random_bits(vm, t, k);
-  while (compare_ints(r, n) >= 0) r = random_bits(vm, t, k);
+  const auto bits = [&] {
+    return below_ == Below::Twister ? random_bits(vm_, own_, k)
+                                    : call_method(vm_, self_, "getrandbits", {Value::integer(k)});
+  };
+  Value r = bits();
+  while (truth(vm_, compare(vm_, CompareOp::Ge, r, n))) {
+    vm_.hear_stop();
+    r = bits();
+  }
   return r;
+}
+Value Source::by_draws(const Value& n) {
+  constexpr int64_t kDraws = int64_t{1} << 53;  // as many values random() has
+  if (!n.is_int() || n.as_int() >= kDraws) {
+    const Value warnings = dict_get(vm_, vm_.modules(), "warnings");
+    if (warnings)
+      call_method(vm_, warnings, "warn",
+                  {str_value(vm_,
+                             "Underlying random() generator does not supply \n"
+                             "enough bits to choose from a population range this large.\n"
+                             "To remove the range limitation, add a getrandbits() method.")});
+    return float_to_int(vm_, std::floor(uniform() * to_double(vm_, n)));
+  }
+  const double limit = static_cast<double>(kDraws - kDraws % n.as_int()) / static_cast<double>(kDraws);
+  double r = uniform();
+  while (r >= limit) {
+    vm_.hear_stop();
+    r = uniform();
+  }
+  return Value::integer(static_cast<int64_t>(r * static_cast<double>(kDraws)) % n.as_int());
 }
 Value randrange(Vm& vm, Args& a) {
   const Value zero = Value::integer(0);
@@ -250,7 +339,7 @@ Value randrange(Vm& vm, Args& a) {
     raise_value_error(vm, a[2].is_none() ? std::string("empty range for randrange()")
                                          : "empty range for randrange() (" + repr(vm, start) + ", " + repr(vm, stop) +
                                                ", " + repr(vm, binary(vm, BinaryOp::Sub, stop, start)) + ")");
-  return binary(vm, BinaryOp::Add, start, binary(vm, BinaryOp::Mul, step, random_below(vm, twister(a), count)));
+  return binary(vm, BinaryOp::Add, start, binary(vm, BinaryOp::Mul, step, Source(vm, a).below(count)));
 }
 Value randint(Vm& vm, Args& a) {
   Value args[] = {a[0], a[1], binary(vm, BinaryOp::Add, a[2], Value::integer(1)), Value::integer(1)};
@@ -262,12 +351,13 @@ Value randint(Vm& vm, Args& a) {
 Value choice(Vm& vm, Args& a) {
   int64_t n = length(vm, a[1]);
   if (n == 0) raise_index_error(vm, "Cannot choose from an empty sequence");
-  return get_item(vm, a[1], Value::integer(static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(n)))));
+  return get_item(vm, a[1], Value::integer(Source(vm, a).below(n)));
 }
 Value shuffle(Vm& vm, Args& a) {
+  Source source(vm, a);
   for (int64_t i = length(vm, a[1]) - 1; i > 0; --i) {
     vm.hear_stop();
-    int64_t j = static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(i) + 1));
+    const int64_t j = source.below(i + 1);
     Value x = get_item(vm, a[1], Value::integer(i)), y = get_item(vm, a[1], Value::integer(j));
     set_item(vm, a[1], Value::integer(i), y);
     set_item(vm, a[1], Value::integer(j), x);
@@ -276,18 +366,21 @@ Value shuffle(Vm& vm, Args& a) {
 }
 Value uniform(Vm& vm, Args& a) {
   double x = to_double(vm, a[1]), y = to_double(vm, a[2]);
-  return Value::real(x + (y - x) * twister(a).uniform());
+  return Value::real(x + (y - x) * Source(vm, a).uniform());
 }
-Value gauss(Vm& vm, Args& a) { return Value::real(to_double(vm, a[1]) + twister(a).gauss() * to_double(vm, a[2])); }
+Value gauss(Vm& vm, Args& a) { return Value::real(to_double(vm, a[1]) + Source(vm, a).gauss() * to_double(vm, a[2])); }
 Value normalvariate(Vm& vm, Args& a) {
   const double magic = 4 * std::exp(-0.5) / std::sqrt(2.0);
-  Twister& t = twister(a);
+  Source source(vm, a);
   for (;;) {
-    double u1 = t.uniform(), u2 = 1.0 - t.uniform(), z = magic * (u1 - 0.5) / u2;
+    vm.hear_stop();
+    double u1 = source.uniform(), u2 = 1.0 - source.uniform(), z = magic * (u1 - 0.5) / u2;
     if (z * z / 4.0 <= -std::log(u2)) return Value::real(to_double(vm, a[1]) + z * to_double(vm, a[2]));
   }
 }
-Value expovariate(Vm& vm, Args& a) { return Value::real(-std::log(1.0 - twister(a).uniform()) / to_double(vm, a[1])); }
+Value expovariate(Vm& vm, Args& a) {
+  return Value::real(-std::log(1.0 - Source(vm, a).uniform()) / to_double(vm, a[1]));
+}
 Value sample(Vm& vm, Args& a);
 
 // `counts`: each item stands for so many; the places of a sample of all those are mapped to items.
@@ -324,12 +417,12 @@ Value sample(Vm& vm, Args& a) {
   Local<ListObject> result = make_list(vm);
   double set_size = 21;
   if (k > 5) set_size += std::pow(4, std::ceil(std::log(k * 3.0) / std::log(4.0)));
-  Twister& t = twister(a);
+  Source source(vm, a);
   if (static_cast<double>(n) <= set_size) {
     Values pool = std::move(to_list(vm, population)->items);
     for (int64_t i = 0; i < k; ++i) {
       vm.hear_stop();
-      size_t j = t.below(static_cast<uint64_t>(n - i));
+      const auto j = static_cast<size_t>(source.below(n - i));
       result->items.push_back(pool[j]);
       pool[j] = pool[static_cast<size_t>(n - i - 1)];
     }
@@ -338,8 +431,8 @@ Value sample(Vm& vm, Args& a) {
   std::unordered_set<uint64_t, std::hash<uint64_t>, std::equal_to<uint64_t>, Counted<uint64_t>> selected;
   for (int64_t i = 0; i < k; ++i) {
     vm.hear_stop();
-    uint64_t j = t.below(static_cast<uint64_t>(n));
-    while (!selected.insert(j).second) j = t.below(static_cast<uint64_t>(n));
+    auto j = static_cast<uint64_t>(source.below(n));
+    while (!selected.insert(j).second) j = static_cast<uint64_t>(source.below(n));
     result->items.push_back(get_item(vm, population, Value::integer(static_cast<int64_t>(j))));
   }
   return result.take();
@@ -368,9 +461,10 @@ Value choices(Vm& vm, Args& a) {
   const int64_t n = length(vm, a[1]), k = to_index(vm, a[4]);
   const std::vector<double> cumulative = cumulative_weights(vm, a, n);
   Local<ListObject> result = make_list(vm);
+  Source source(vm, a);
   for (int64_t i = 0; i < k; ++i) {
     vm.hear_stop();
-    double u = twister(a).uniform();
+    double u = source.uniform();
     int64_t at = static_cast<int64_t>(u * static_cast<double>(n));
     if (!cumulative.empty()) {
       auto it = std::upper_bound(cumulative.begin(), cumulative.end() - 1, u * cumulative.back());
@@ -383,7 +477,10 @@ Value choices(Vm& vm, Args& a) {
 
 Value random_construct(Vm& vm, Type* type, Args& args) {
   Local<RandomObject> random = vm.heap().make<RandomObject>(type);
-  Value shifted[] = {random.value(), args.count ? args[0] : Value::none()};
+  // Of a class of the program with other arguments no seed is known here.
+  const bool is_seed = args.count == 1 && (is_integer_like(args[0]) || is_big(args[0]) || args[0].is_float() ||
+                                           is_kind(args[0], Kind::Str) || is_byte_string(args[0]));
+  Value shifted[] = {random.value(), is_seed ? args[0] : Value::none()};
   Args inner;
   inner.positional = shifted;
   inner.count = 2;

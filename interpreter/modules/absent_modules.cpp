@@ -13,7 +13,6 @@ namespace {
 #define TSC_USE_SUBPROCESS "use subprocess.run(command, shell=True)"
 #define TSC_USE_POPEN "use subprocess.Popen, which has send_signal, wait and poll"
 #define TSC_NO_FRAMES "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
-#define TSC_NO_SUCH_HASH "use hashlib.sha3_256 or hashlib.sha256"
 #define TSC_SIGNALS_ARE_CALLS "signals reach a script as calls of its handlers; use signal.signal"
 #define TSC_NO_LISTS_OF_OBJECTS "the collector does not list objects; weakref.ref tells whether one is alive"
 #define TSC_OWN_PACE "the collector sets its pace by itself; use gc.disable, gc.enable and gc.collect"
@@ -212,10 +211,6 @@ constexpr AbsentModule kAttributes[] = {
     {"gc.get_threshold", TSC_OWN_PACE},
     {"gc.set_debug", TSC_OWN_PACE},
     {"gc.set_threshold", TSC_OWN_PACE},
-    {"hashlib.blake2b", TSC_NO_SUCH_HASH},
-    {"hashlib.blake2s", TSC_NO_SUCH_HASH},
-    {"hashlib.shake_128", TSC_NO_SUCH_HASH},
-    {"hashlib.shake_256", TSC_NO_SUCH_HASH},
     {"io.FileIO", "use open(path, 'rb')"},
     {"logging.config.fileConfig", "use dictConfig, with a dict from json"},
     {"logging.config.listen", TSC_NO_NETWORK},
@@ -275,7 +270,6 @@ constexpr AbsentModule kAttributes[] = {
 #undef TSC_NO_LISTS_OF_OBJECTS
 #undef TSC_OWN_PACE
 #undef TSC_OWN_PROCESS
-#undef TSC_NO_SUCH_HASH
 #undef TSC_SIGNALS_ARE_CALLS
 #undef TSC_NO_SOURCE_ACCESS
 #undef TSC_NO_NETWORK

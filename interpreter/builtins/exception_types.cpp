@@ -27,15 +27,17 @@ void exception_clear(Vm& vm, Object* o) {
   e->subject.reset();
   clear_instance(vm, o);
 }
+// (number, text, file, Windows' number, second file): the files are no part of args, unless there is none.
 void settle_os_error(Vm& vm, ExceptionObject* e) {
-  if (e->args->size < 3) return;
+  if (e->args->size < 3 || e->args->items[2].is_none()) return;
   e->subject = e->args->items[2];
+  if (e->args->size == 5 && !e->args->items[4].is_none()) e->name = e->args->items[4];
   e->args = make_tuple(vm, e->args->span().first(2));
 }
 Value exception_construct(Vm& vm, Type* type, Args& args) {
   bool os_error = type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2 && args.count <= 5;
   if (!os_error) return make_exception(vm, type, args.span()).take();
-  // OSError(number, text, file) becomes the subclass for the number; the file is no part of args.
+  // OSError(number, text, file) becomes the subclass for the number.
   if (type == vm.exceptions().OSError && is_integer_like(args[0])) type = os_error_type(vm, args[0].as_int());
   Local<ExceptionObject> e = make_exception(vm, type, args.span());
   settle_os_error(vm, e);
@@ -109,9 +111,10 @@ Value exception_str(Vm& vm, const Value& self) {
   }
   if (e->type->is_subtype_of(vm.exceptions().UnicodeError) && e->args->size == 5)
     return str_value(vm, unicode_error_text(vm, e));
-  if (e->type->is_subtype_of(vm.exceptions().OSError) && e->args->size == 2) {
+  if (e->type->is_subtype_of(vm.exceptions().OSError) && e->args->size >= 2 && e->args->size <= 5) {
     std::string text = "[Errno " + to_string(vm, e->args->items[0]) + "] " + to_string(vm, e->args->items[1]);
     if (e->subject && !e->subject.is_none()) text += ": " + repr(vm, e->subject);
+    if (e->name && !e->name.is_none()) text += " -> " + repr(vm, e->name);
     return str_value(vm, text);
   }
   return str_value(vm, repr(vm, e->args.value()));
@@ -253,7 +256,10 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "BaseExceptionGroup") add_group_members(b);
   if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
   if (name == "OSError")
-    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject, set_subject);
+    b.getter("errno", get_errno)
+        .getter("strerror", get_strerror)
+        .getter("filename", get_subject, set_subject)
+        .getter("filename2", get_name, set_name);
   if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")
     b.getter("encoding", get_encoding)
         .getter("object", get_object)

@@ -22,8 +22,9 @@ struct FileObject : Object {
   bool closed = false, binary = false, readable = false, writable = false;
   bool wrote_last = false;  // a C stream needs a seek between writing and reading
   std::string name, mode;
-  TextLayer text;    // of text files
-  std::string held;  // of sys.stdin: what is left of the last line
+  bool has_bytes_name = false;  // the path was given as bytes
+  TextLayer text;               // of text files
+  std::string held;             // of sys.stdin: what is left of the last line
   FileObject() : Object(Kind::File) {}
   ~FileObject() {
     if (turn) turn->keeps_turn = true;

@@ -120,6 +120,7 @@ Value open(Vm& vm, Args& a) {
   f->writable = !has('r') || has('+');
   f->type = type_for(vm, f);
   f->name = path;
+  f->has_bytes_name = is_kind(a[0], Kind::Bytes);
   f->mode = f->binary && has('+') ? (has('r') || has('w') ? "rb+" : has('x') ? "xb+" : "ab+") : mode;
   set_text_options(vm, a, f);
   const int descriptor = open_patiently(vm, to_system(vm, path), how.flags);
@@ -130,6 +131,12 @@ Value open(Vm& vm, Args& a) {
     errno = EISDIR;
   } else if (descriptor >= 0) {
     f->file = make_stream(vm, descriptor, how.stream.c_str(), f->turn);
+  }
+  if (const int number = errno; !f->file && f->has_bytes_name) {
+    const Value args[] = {Value::integer(number), str_value(vm, std::strerror(number))};
+    Local<ExceptionObject> e = make_exception(vm, os_error_type(vm, number), args);
+    e->subject = a[0];
+    throw ScriptException(std::move(e));
   }
   if (!f->file) raise_os_error(vm, errno, path);
   if (has('a')) std::fseek(f->file, 0, SEEK_END);
@@ -276,13 +283,16 @@ bool file_next(Vm& vm, const Value& self, Value& out) {
   out = text_or_bytes(vm, f, std::move(line));
   return true;
 }
+Value get_name(Vm& vm, const Value& v) {
+  const FileObject* f = file_of(v);
+  return f->has_bytes_name ? make_bytes(vm, to_system(vm, f->name)).take() : str_value(vm, f->name);
+}
 Value file_repr(Vm& vm, const Value& v) {
   FileObject* f = file_of(v);
-  std::string text = "<_io." + f->type->name + " name=" + repr_text(f->name, false);
+  std::string text = "<_io." + f->type->name + " name=" + repr(vm, get_name(vm, v));
   if (!f->binary) text += " mode='" + f->mode + "' encoding='" + f->text.encoding + "'";
   return str_value(vm, text + ">");
 }
-Value get_name(Vm& vm, const Value& v) { return str_value(vm, file_of(v)->name); }
 Value get_mode(Vm& vm, const Value& v) { return str_value(vm, file_of(v)->mode); }
 Value get_closed(Vm&, const Value& v) { return Value::boolean(file_of(v)->closed); }
 Value get_encoding(Vm& vm, const Value& v) { return str_value(vm, file_of(v)->text.encoding); }

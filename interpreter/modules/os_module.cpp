@@ -42,9 +42,25 @@ std::string stat_path_of(Vm& vm, const Value& v, Links links) {
                          ", not " + type_name(vm, v));
   return path_of(vm, v);
 }
-// 0, or an error about the path as it was given.
-Value done(Vm& vm, int result, const Value& path) {
-  if (result != 0) raise_os_error(vm, errno, path_of(vm, path));
+bool is_bytes(const Value& v) { return is_kind(v, Kind::Bytes); }
+// A path that the system names, and one that is computed here: as bytes where the path that was given is.
+Value named_like(Vm& vm, const Value& given, const std::string& name) {
+  return is_bytes(given) ? make_bytes(vm, name).take() : system_text(vm, name);
+}
+Value path_like(Vm& vm, const Value& given, const std::string& path) {
+  return is_bytes(given) ? make_bytes(vm, to_system(vm, path)).take() : str_value(vm, path);
+}
+// An error about one path, or two, as they were given.
+[[noreturn]] void refuse(Vm& vm, int number, const Value& path, const Value& second = Value()) {
+  const Value args[] = {Value::integer(number), str_value(vm, std::strerror(number))};
+  Local<ExceptionObject> e = make_exception(vm, os_error_type(vm, number), args);
+  const auto shown = [&](const Value& v) { return is_bytes(v) ? v : str_value(vm, path_of(vm, v)); };
+  e->subject = shown(path);
+  if (second) e->name = shown(second);
+  throw ScriptException(std::move(e));
+}
+Value done(Vm& vm, int result, const Value& path, const Value& second = Value()) {
+  if (result != 0) refuse(vm, errno, path, second);
   return Value::none();
 }
 std::string readable(Vm& vm, const Value& v, Links links = Links::Follow) {
@@ -70,11 +86,11 @@ Value scandir_(Vm& vm, Args& a) {
   std::string path = readable(vm, a[0]);
   std::error_code error;
   fs::directory_iterator it(path, error);
-  if (error) raise_os_error(vm, error.value(), path_of(vm, a[0]));
+  if (error) refuse(vm, error.value(), a[0]);
   Local<ListObject> list = make_list(vm);
   for (const auto& entry : it) {
     std::error_code ignored;
-    list->items.push_back(make_tuple(vm, std::vector<Value>{system_text(vm, entry.path().filename().string()),
+    list->items.push_back(make_tuple(vm, std::vector<Value>{named_like(vm, a[0], entry.path().filename().string()),
                                                             Value::boolean(entry.is_directory(ignored)),
                                                             Value::boolean(entry.is_regular_file(ignored)),
                                                             Value::boolean(entry.is_symlink(ignored))})
@@ -96,20 +112,21 @@ Value rmdir_(Vm& vm, Args& a) { return done(vm, ::rmdir(writable(vm, a[0], Links
 Value remove_(Vm& vm, Args& a) { return done(vm, ::unlink(writable(vm, a[0], Links::Keep).c_str()), a[0]); }
 Value rename_(Vm& vm, Args& a) {
   std::string from = writable(vm, a[0], Links::Keep), to = writable(vm, a[1], Links::Keep);
-  return done(vm, ::rename(from.c_str(), to.c_str()), a[0]);
+  return done(vm, ::rename(from.c_str(), to.c_str()), a[0], a[1]);
 }
 Value symlink_(Vm& vm, Args& a) {
-  return done(vm, ::symlink(to_system(vm, path_of(vm, a[0])).c_str(), writable(vm, a[1], Links::Keep).c_str()), a[1]);
+  return done(vm, ::symlink(to_system(vm, path_of(vm, a[0])).c_str(), writable(vm, a[1], Links::Keep).c_str()), a[0],
+              a[1]);
 }
 Value link_(Vm& vm, Args& a) {
   std::string from = writable(vm, a[0], Links::Keep), to = writable(vm, a[1], Links::Keep);
-  return done(vm, ::link(from.c_str(), to.c_str()), a[0]);
+  return done(vm, ::link(from.c_str(), to.c_str()), a[0], a[1]);
 }
 Value readlink_(Vm& vm, Args& a) {
   std::error_code error;
   fs::path target = fs::read_symlink(readable(vm, a[0], Links::Keep), error);
-  if (error) raise_os_error(vm, error.value(), path_of(vm, a[0]));
-  return system_text(vm, target.string());
+  if (error) refuse(vm, error.value(), a[0]);
+  return named_like(vm, a[0], target.string());
 }
 Value chmod_(Vm& vm, Args& a) {
   return done(vm, ::chmod(writable(vm, a[0]).c_str(), static_cast<mode_t>(to_index(vm, a[1]))), a[0]);
@@ -130,8 +147,7 @@ Value stat_(Vm& vm, Args& a) {
   bool follow = truth(vm, a[1]);
   std::string path = readable(vm, a[0], follow ? Links::Follow : Links::Keep);
   struct stat s;
-  if ((follow ? ::stat(path.c_str(), &s) : ::lstat(path.c_str(), &s)) != 0)
-    raise_os_error(vm, errno, path_of(vm, a[0]));
+  if ((follow ? ::stat(path.c_str(), &s) : ::lstat(path.c_str(), &s)) != 0) refuse(vm, errno, a[0]);
   auto ns = [](const timespec& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec; };
   std::vector<Value> parts;
   for (int64_t part : {int64_t{s.st_mode}, static_cast<int64_t>(s.st_ino), static_cast<int64_t>(s.st_dev),
@@ -229,7 +245,7 @@ Value join_paths(Vm& vm, Args& a) {
     else if (out.empty() || out.back() == '/') out += part;
     else out += "/" + part;
   }
-  return str_value(vm, out);
+  return path_like(vm, a[0], out);
 }
 std::string directory(const std::string& p) {
   std::string head = p.substr(0, p.rfind('/') + 1);
@@ -239,22 +255,22 @@ std::string directory(const std::string& p) {
 }
 Value basename(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
-  return str_value(vm, p.substr(p.rfind('/') + 1));
+  return path_like(vm, a[0], p.substr(p.rfind('/') + 1));
 }
-Value dirname(Vm& vm, Args& a) { return str_value(vm, directory(path_of(vm, a[0]))); }
-Value pair(Vm& vm, std::string_view first, std::string_view second) {
-  return make_tuple(vm, std::vector<Value>{str_value(vm, first), str_value(vm, second)}).take();
+Value dirname(Vm& vm, Args& a) { return path_like(vm, a[0], directory(path_of(vm, a[0]))); }
+Value pair_like(Vm& vm, const Value& given, const std::string& first, const std::string& second) {
+  return make_tuple(vm, std::vector<Value>{path_like(vm, given, first), path_like(vm, given, second)}).take();
 }
 Value split_path(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
-  return pair(vm, directory(p), p.substr(p.rfind('/') + 1));
+  return pair_like(vm, a[0], directory(p), p.substr(p.rfind('/') + 1));
 }
 Value splitext(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
   size_t first = p.rfind('/') + 1, dot = p.rfind('.');
   while (first < p.size() && p[first] == '.') ++first;
   if (dot == std::string::npos || dot < first) dot = p.size();
-  return pair(vm, p.substr(0, dot), p.substr(dot));
+  return pair_like(vm, a[0], p.substr(0, dot), p.substr(dot));
 }
 std::string normalized(const std::string& p) {
   if (p.empty()) return ".";
@@ -274,7 +290,7 @@ std::string normalized(const std::string& p) {
   for (size_t i = 0; i < parts.size(); ++i) out += (i ? "/" : "") + parts[i];
   return out.empty() ? "." : out;
 }
-Value normpath(Vm& vm, Args& a) { return str_value(vm, normalized(path_of(vm, a[0]))); }
+Value normpath(Vm& vm, Args& a) { return path_like(vm, a[0], normalized(path_of(vm, a[0]))); }
 Value abspath(Vm& vm, Args& a) {
   std::string given = path_of(vm, a[0]);
   if (given.empty() || given[0] != '/') {
@@ -282,7 +298,7 @@ Value abspath(Vm& vm, Args& a) {
     check_read(vm, folder);
     given = from_system(folder) + "/" + given;
   }
-  return str_value(vm, normalized(given));
+  return path_like(vm, a[0], normalized(given));
 }
 Value realpath_(Vm& vm, Args& a) {
   std::error_code error;
@@ -290,7 +306,7 @@ Value realpath_(Vm& vm, Args& a) {
   check_read(vm, given);
   fs::path resolved = fs::weakly_canonical(fs::absolute(given), error);
   if (error) return abspath(vm, a);
-  return system_text(vm, normalized(resolved.string()));
+  return named_like(vm, a[0], normalized(resolved.string()));
 }
 template <bool (*test)(const fs::path&, std::error_code&), Links links>
 Value path_test(Vm& vm, Args& a) {
@@ -315,7 +331,7 @@ Value expanduser(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
   const char* home = vm.config().grants.has(Grant::Environment) ? std::getenv("HOME") : nullptr;
   if (home && (p == "~" || p.substr(0, 2) == "~/")) p = from_system(home) + p.substr(1);
-  return str_value(vm, p);
+  return path_like(vm, a[0], p);
 }
 
 }  // namespace

@@ -152,7 +152,6 @@ constexpr AbsentModule kRows[] = {
     {"tty", "the host owns the terminal"},
     {"turtle", "there are no windows; write files, or let the host draw"},
     {"turtledemo", "there are no windows; write files, or let the host draw"},
-    {"unittest.mock", "set the attribute by hand, and back in a finally clause"},
     {"urllib.error", TSC_NO_NETWORK},
     {"urllib.request", TSC_NO_NETWORK},
     {"urllib.response", TSC_NO_NETWORK},
@@ -259,11 +258,6 @@ constexpr AbsentModule kAttributes[] = {
     {"threading.settrace", "there is no debugger; use print, or -i to look at names afterwards"},
     {"typing.get_overloads", "overloads are not kept; the last definition is the function"},
     {"unittest.IsolatedAsyncioTestCase", "there is no async and await; use TestCase"},
-    {"unittest.TestLoader", "`tenscript test` finds and runs tests"},
-    {"unittest.TestSuite", "`tenscript test` finds and runs tests"},
-    {"unittest.TextTestRunner", "`tenscript test` finds and runs tests"},
-    {"unittest.defaultTestLoader", "`tenscript test` finds and runs tests"},
-    {"unittest.mock", "set the attribute by hand, and back in a finally clause"},
 };
 
 #undef TSC_NO_FRAMES

@@ -11,6 +11,7 @@
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
+#include "interpreter/vm/shown_class.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
@@ -41,8 +42,7 @@ bool ask_class(Vm& vm, Type* type, std::string_view name, const Value& asked) {
 bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
   if (auto* type = try_cast<Type>(classes)) {
     if (is_instance(vm, v, type)) return true;
-    // What stands for another object (a weak proxy) says so by its __class__.
-    if (v.is_object() && v.object()->type->slots.get_attribute)
+    if (v.is_object() && (v.object()->type->slots.get_attribute || defines_shown_class(vm, v.object()->type)))
       if (auto* shown = try_cast<Type>(find_attribute(vm, v, vm.names().class_)); shown && shown->is_subtype_of(type))
         return true;
     return ask_class(vm, type, "__instancecheck__", v);

@@ -16,6 +16,7 @@
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/values/texts.h"
 #include "interpreter/capture/written/effects.h"
+#include "interpreter/vm/shown_class.h"
 
 namespace tsc::interp {
 
@@ -38,9 +39,9 @@ bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
   Type* owner = nullptr;
   if (lookup_in_type(wanted->type, hook, &owner) && owner != vm.types().type)
     break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
-  // What stands for another object, as a weak proxy does, says so by its __class__.
-  const Type* type = capture.attributes().type_of_av(av);
-  if (av.is_constant() && is_kind(av.value, Kind::Native) && type->slots.get_attribute)
+  Type* type = capture.attributes().type_of_av(av);
+  const bool is_proxy = av.is_constant() && is_kind(av.value, Kind::Native) && type->slots.get_attribute;
+  if (is_proxy || defines_shown_class(vm, type))
     break_here(BreakReason::unknown_object, "isinstance() of a " + type->name);
   return false;
 }

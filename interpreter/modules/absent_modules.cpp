@@ -69,8 +69,6 @@ constexpr AbsentModule kRows[] = {
     {"imp", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
     {"importlib.abc", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
     {"importlib.machinery", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
-    {"importlib.metadata", "packages are folders of .tsc files without metadata; use torch.__version__"},
-    {"importlib.resources", "use open() beside __file__"},
     {"ipaddress", TSC_NO_NETWORK},
     {"lib2to3", TSC_NO_SOURCE_ACCESS},
     {"linecache", "read the file with open()"},

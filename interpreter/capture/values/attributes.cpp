@@ -433,7 +433,9 @@ Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name
     return site.found == Found::Absent ? Presence::Absent : Presence::Present;
   }
   Type* type = type_of_av(object);
-  if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
+  // Every class has the getter of __dict__, and not every object has attributes for it.
+  if (type->slots.get_attribute || name->view() == "__dict__")
+    break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
   return lookup_in_type(type, name) ? Presence::Present : Presence::Absent;
 }
 

@@ -12,6 +12,8 @@ AttributeSite inspect_module(Vm& vm, ModuleObject* module, StrObject* name) {
     site.found = Found::ModuleGlobal;
     site.holder = module->globals;
     site.value = module->globals->table.entry(static_cast<uint32_t>(place)).value;
+  } else if (lookup_in_type(module->type, name)) {  // __dict__ and its like
+    site.found = Found::NativeSlot;
   } else if (module->globals->table.find(vm, vm.names().getattr) >= 0) {
     site.found = Found::MissingHook;
   }

@@ -2,7 +2,6 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
-#include "interpreter/vm/type_names.h"
 
 namespace tsc::interp {
 
@@ -53,8 +52,8 @@ Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
 void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value& value) {
   Type* type = cast<Type>(self);
   if (!(type->type_flags & kScriptClass))
-    raise_type_error(vm, "cannot set '" + std::string(name->view()) + "' attribute of immutable type '" +
-                             message_name(vm, type) + "'");
+    raise_type_error(vm,
+                     "cannot set '" + std::string(name->view()) + "' attribute of immutable type '" + type->name + "'");
   const Value* meta = lookup_in_type(type->type, name);
   bool plain = name->view() == "__doc__" || name->view() == "__module__";
   if (meta && is_kind(*meta, Kind::NativeProperty) && !plain) {

@@ -1,7 +1,6 @@
 // property, staticmethod, classmethod, super, and the getters of native types.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/class_builder.h"
-#include "interpreter/vm/type_names.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
@@ -122,13 +121,9 @@ Value native_property_bind(Vm& vm, const Value& self, const Value& instance, Typ
 }
 void native_property_set(Vm& vm, const Value& self, const Value& instance, const Value& value) {
   auto* p = static_cast<NativeProperty*>(self.object());
-  if (!p->set) {
-    Type* owner = nullptr;
-    lookup_in_type(type_of(vm, instance), intern(vm, p->name).get(), &owner);
+  if (!p->set)
     raise(vm, vm.exceptions().AttributeError,
-          "attribute '" + p->name + "' of '" + message_name(vm, owner ? owner : type_of(vm, instance)) +
-              "' objects is not writable");
-  }
+          "attribute '" + p->name + "' of '" + type_name(vm, instance) + "' objects is not writable");
   p->set(vm, instance, value);
 }
 

@@ -2,12 +2,11 @@
 #include <new>
 
 #include "interpreter/vm/attempt.h"
-#include "interpreter/vm/type_names.h"
 #include "interpreter/vm/vm_access.h"
 
 namespace tsc::interp {
 
-const std::string& type_name(Vm& vm, const Value& v) { return message_name(vm, type_of(vm, v)); }
+const std::string& type_name(Vm& vm, const Value& v) { return type_of(vm, v)->name; }
 
 void type_modified(Vm& vm, Type* type) {
   type->version = VmAccess::new_type_version(vm);
@@ -211,7 +210,7 @@ void generic_set_attribute(Vm& vm, const Value& v, StrObject* name, const Value&
   if (!v.is_object() || !instance_state(v.object()) || refuses_attribute(vm, type, found)) {
     if (found)
       raise(vm, vm.exceptions().AttributeError,
-            "'" + message_name(vm, type) + "' object attribute '" + std::string(name->view()) + "' is read-only");
+            "'" + type->name + "' object attribute '" + std::string(name->view()) + "' is read-only");
     raise_attribute_error(vm, v, name);
   }
   set_own_attribute(vm, v.object(), name, value);

@@ -6,7 +6,6 @@
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/native.h"
-#include "interpreter/vm/type_names.h"
 #include "lang/bytecode/bytecode.h"
 #include "runtime/base/error.h"
 
@@ -21,10 +20,10 @@ void check_self(Vm& vm, const NativeFunction* f, const Args& args) {
   if (args.count == 0) raise_type_error(vm, "unbound method " + owner->name + "." + f->name + "() needs an argument");
   const std::string& given = type_name(vm, args[0]);
   bool wrapper = f->name.starts_with("__");
-  raise_type_error(vm, wrapper ? "descriptor '" + f->name + "' requires a '" + message_name(vm, owner) +
+  raise_type_error(vm, wrapper ? "descriptor '" + f->name + "' requires a '" + owner->name +
                                      "' object but received a '" + given + "'"
-                               : "descriptor '" + f->name + "' for '" + message_name(vm, owner) +
-                                     "' objects doesn't apply to a '" + given + "' object");
+                               : "descriptor '" + f->name + "' for '" + owner->name + "' objects doesn't apply to a '" +
+                                     given + "' object");
 }
 
 constexpr size_t kFewParameters = 8;

@@ -8,7 +8,6 @@
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/traceback_text.h"
-#include "interpreter/vm/type_names.h"
 #include "interpreter/vm/vm.h"
 #include "lang/bytecode/bytecode.h"
 #include "lang/diagnostic.h"
@@ -90,8 +89,7 @@ std::string absence_of(const Value& v, const std::string& name) {
 Local<ExceptionObject> attribute_error(Vm& vm, const Value& v, StrObject* name) {
   std::string text(name->view());
   std::string message;
-  if (is_kind(v, Kind::Type))
-    message = "type object '" + message_name(vm, cast<Type>(v)) + "' has no attribute '" + text + "'";
+  if (is_kind(v, Kind::Type)) message = "type object '" + cast<Type>(v)->name + "' has no attribute '" + text + "'";
   else if (is_kind(v, Kind::Module))
     message = "module '" + cast<ModuleObject>(v)->name + "' has no attribute '" + text + "'" + absence_of(v, text);
   else message = "'" + type_name(vm, v) + "' object has no attribute '" + text + "'";

@@ -1,6 +1,5 @@
 // Operators, truth, items: dispatch over the type slots, with Python's messages.
 #include "interpreter/vm/operations.h"
-#include "interpreter/vm/type_names.h"
 
 #include <optional>
 
@@ -204,13 +203,12 @@ Value get_item_softly(Vm& vm, const Value& container, const Value& key) {
       return call(vm, bind_attribute(vm, *method, Value(), asked), {key});
     raise_type_error(vm, "type '" + cast<Type>(container)->name + "' is not subscriptable");
   }
-  raise_type_error(vm, "'" + message_name(vm, type) + "' object is not subscriptable");
+  raise_type_error(vm, "'" + type->name + "' object is not subscriptable");
 }
 
 void set_item(Vm& vm, const Value& container, const Value& key, const Value& value) {
   Type* type = type_of(vm, container);
-  if (!type->slots.set_item)
-    raise_type_error(vm, "'" + message_name(vm, type) + "' object does not support item assignment");
+  if (!type->slots.set_item) raise_type_error(vm, "'" + type->name + "' object does not support item assignment");
   type->slots.set_item(vm, container, key, value);
 }
 
@@ -219,8 +217,8 @@ void delete_item(Vm& vm, const Value& container, const Value& key) {
   if (!type->slots.delete_item) {
     bool sequence = type->slots.length || (type->type_flags & kScriptClass);
     bool by_index = sequence && (is_integer_like(key) || type_of(vm, key)->slots.to_index);
-    raise_type_error(vm, "'" + message_name(vm, type) + "' object " + (by_index ? "doesn't" : "does not") +
-                             " support item deletion");
+    raise_type_error(vm,
+                     "'" + type->name + "' object " + (by_index ? "doesn't" : "does not") + " support item deletion");
   }
   type->slots.delete_item(vm, container, key);
 }
@@ -251,8 +249,8 @@ Value whole_of(Vm& vm, const Value& v, const char* what) {
     if (type_of(vm, made)->is_subtype_of(integer)) return integer->slots.to_index(vm, made);
     raise_type_error(vm, "__index__ returned non-int (type " + type_name(vm, made) + ")");
   }
-  if (what) raise_type_error(vm, std::string(what) + " must be an integer, not " + message_name(vm, type));
-  raise_type_error(vm, "'" + message_name(vm, type) + "' object cannot be interpreted as an integer");
+  if (what) raise_type_error(vm, std::string(what) + " must be an integer, not " + type->name);
+  raise_type_error(vm, "'" + type->name + "' object cannot be interpreted as an integer");
 }
 
 Value converted(Vm& vm, const Value& v, int conversion) {
@@ -273,8 +271,8 @@ int64_t to_index(Vm& vm, const Value& v, const char* what) {
   if (std::optional<int64_t> n = whole_number(vm, v)) return *n;
   Type* type = type_of(vm, v);
   if (type->slots.to_index) return checked_int(vm, type->slots.to_index(vm, v), "__index__");
-  if (what) raise_type_error(vm, std::string(what) + " must be an integer, not " + message_name(vm, type));
-  raise_type_error(vm, "'" + message_name(vm, type) + "' object cannot be interpreted as an integer");
+  if (what) raise_type_error(vm, std::string(what) + " must be an integer, not " + type->name);
+  raise_type_error(vm, "'" + type->name + "' object cannot be interpreted as an integer");
 }
 
 double to_double(Vm& vm, const Value& v, const char* what) {
@@ -290,8 +288,7 @@ double to_double(Vm& vm, const Value& v, const char* what) {
     const Value n = whole_of(vm, v);
     return is_big(n) ? big_to_double(vm, n) : static_cast<double>(n.as_int());
   }
-  raise_type_error(
-      vm, (what ? std::string(what) + " " : std::string()) + "must be real number, not " + message_name(vm, type));
+  raise_type_error(vm, (what ? std::string(what) + " " : std::string()) + "must be real number, not " + type->name);
 }
 
 }  // namespace tsc::interp

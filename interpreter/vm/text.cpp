@@ -5,7 +5,6 @@
 #include "interpreter/vm/attempt.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
-#include "interpreter/vm/type_names.h"
 
 namespace tsc::interp {
 
@@ -89,7 +88,7 @@ Value iterate_softly(Vm& vm, const Value& v) {
     iterator->sequence = v;
     return iterator.take();
   }
-  return return_error(vm, vm.exceptions().TypeError, "'" + message_name(vm, type) + "' object is not iterable");
+  return return_error(vm, vm.exceptions().TypeError, "'" + type->name + "' object is not iterable");
 }
 
 bool iterate_next(Vm& vm, const Value& iterator, Value& out) {

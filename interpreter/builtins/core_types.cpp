@@ -279,11 +279,15 @@ Value object_dict(Vm& vm, const Value& self) {
 }
 void object_set_dict(Vm& vm, const Value& self, const Value& value) {
   DictObject* source = try_cast<DictObject>(value);
-  if (!source || !self.is_object() || !instance_state(self.object()))
+  if (!self.is_object() || !instance_state(self.object()) || (self.object()->type->type_flags & kSlotsOnly))
+    raise_attribute_error(vm, self, vm.names().dict);
+  if (!source)
     raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
-  Local<DictObject> dict = attribute_dict(vm, self.object());
+  // From here on it is the dict that holds the attributes: others may hold it too, or it is the object itself.
+  const Local<DictObject> before = attribute_dict(vm, self.object());
   note_store(vm, self.object(), Value());
-  if (dict.get() != source) dict->table.copy_from(source->table);
+  if (self.object()->watched()) source->watch();
+  instance_state(self.object())->slots[0] = value;
 }
 Value object_dir(Vm& vm, Args& a) { return dir_of(vm, a[0]); }
 
@@ -317,10 +321,14 @@ void list_of_keys(Vm& vm, DictObject* dict, SetObject* names) {
 
 Value dir_of(Vm& vm, const Value& v) {
   Local<SetObject> names = make_set(vm);
-  if (auto* module = try_cast<ModuleObject>(v)) {
+  if (v.is_object() && v.object()->type->layout == Kind::Module) {
+    auto* module = static_cast<ModuleObject*>(v.object());
     // PEP 562: a module that reads some of its names later may list them.
     if (Value own = dict_get(vm, module->globals, "__dir__")) return call(vm, own, {});
     list_of_keys(vm, module->globals, names);
+    // What a class of the script brings.
+    for (Type* t : module->type->mro)
+      if (module->kind != Kind::Module) list_of_keys(vm, t->attributes, names);
   } else {
     if (v.is_object())
       if (InstanceState* state = instance_state(v.object()); state && state->shape) {

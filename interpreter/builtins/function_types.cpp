@@ -343,15 +343,27 @@ Value cell_contents(Vm& vm, const Value& v) {
   return content;
 }
 
-// types.ModuleType(name, doc=None): a module that no import knows.
-Value module_construct(Vm& vm, Type*, Args& args) {
-  if (args.count == 0) raise_type_error(vm, "module() missing required argument 'name' (pos 1)");
-  if (!is_kind(args[0], Kind::Str))
-    raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, args[0]));
-  Local<ModuleObject> module = make_module(vm, cast<StrObject>(args[0])->view());
-  dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
-  for (const char* name : {"__package__", "__loader__", "__spec__"}) dict_set(vm, module->globals, name, Value::none());
+ModuleObject* module_of(const Value& v) { return static_cast<ModuleObject*>(v.object()); }
+
+// types.ModuleType(name, doc=None): a module that no import knows. One of a class of the script is of kind Native, as
+// the class may do something else where an attribute is read; its attributes are its globals as well.
+Value module_construct(Vm& vm, Type* type, Args&) {
+  Local<ModuleObject> module = vm.heap().make<ModuleObject>(type);
+  if (type->type_flags & kScriptClass) module->kind = Kind::Native;
+  module->globals = make_dict(vm);
   return module.take();
+}
+void module_initialize(Vm& vm, const Value& self, Args& args) {
+  static const Signature kSignature("name, doc=None");
+  std::vector<Value> given;
+  kSignature.bind(vm, "module", args, given);
+  if (!is_kind(given[0], Kind::Str))
+    raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, given[0]));
+  ModuleObject* module = module_of(self);
+  module->name = std::string(cast<StrObject>(given[0])->view());
+  dict_set(vm, module->globals, "__name__", given[0]);
+  dict_set(vm, module->globals, "__doc__", given[1]);
+  for (const char* name : {"__package__", "__loader__", "__spec__"}) dict_set(vm, module->globals, name, Value::none());
 }
 void module_traverse(Object* o, Visitor& visit) {
   visit(static_cast<ModuleObject*>(o)->globals.get());
@@ -361,30 +373,39 @@ void module_clear(Vm&, Object* o) {
   static_cast<ModuleObject*>(o)->annotations.reset();
   static_cast<ModuleObject*>(o)->globals->table.clear();
 }
+// Whether a class of the script says itself what happens to an attribute of this name.
+const Value* class_descriptor(const Value& self, StrObject* name) {
+  if (self.object()->kind == Kind::Module) return nullptr;
+  const Value* found = lookup_in_type(self.object()->type, name);
+  return found && found->is_object() && found->object()->type->slots.bind_set ? found : nullptr;
+}
 Value module_get(Vm& vm, const Value& self, StrObject* name) {
-  auto* m = cast<ModuleObject>(self);
+  ModuleObject* m = module_of(self);
+  if (class_descriptor(self, name)) return generic_get_attribute(vm, self, name);
   if (Value v = dict_get(vm, m->globals, Value(name))) return v;
   if (Value v = generic_get_attribute(vm, self, name)) return v;
   if (Value hook = dict_get(vm, m->globals, Value(vm.names().getattr.get()))) return call(vm, hook, {Value(name)});
   return Value();
 }
 void module_set(Vm& vm, const Value& self, StrObject* name, const Value& value) {
-  dict_set(vm, cast<ModuleObject>(self)->globals, intern(vm, name).take(), value);
+  if (class_descriptor(self, name)) return generic_set_attribute(vm, self, name, value);
+  dict_set(vm, module_of(self)->globals, intern(vm, name).take(), value);
 }
 void module_delete(Vm& vm, const Value& self, StrObject* name) {
-  auto* m = cast<ModuleObject>(self);
+  if (class_descriptor(self, name)) return generic_delete_attribute(vm, self, name);
+  ModuleObject* m = module_of(self);
   const bool were_pending = name == vm.names().annotations.get() && as_annotations(vm, m->annotations);
   if (were_pending) m->annotations.reset();
   if (!dict_remove(vm, m->globals, Value(name)) && !were_pending) raise_attribute_error(vm, self, name);
 }
 Value module_repr(Vm& vm, const Value& self) {
-  auto* m = cast<ModuleObject>(self);
+  ModuleObject* m = module_of(self);
   if (!m->file.empty()) return str_value(vm, "<module '" + m->name + "' from '" + m->file + "'>");
   const bool is_made = bool(dict_get(vm, m->globals, "__spec__"));  // by the program
   return str_value(vm, "<module '" + m->name + (is_made ? "'>" : "' (built-in)>"));
 }
-Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
-Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
+Value module_dict(Vm&, const Value& v) { return module_of(v)->globals.value(); }
+Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, module_of(v)); }
 
 }  // namespace
 
@@ -426,6 +447,8 @@ static void init_code_and_modules(Vm& vm) {
   module.slots().delete_attribute = module_delete;
   module.slots().repr = module_repr;
   module.slots().construct = module_construct;
+  module.slots().initialize = module_initialize;
+  module.allow_subclasses();
   module.getter("__dict__", module_dict).getter("__annotations__", module_annotations);
   t.module = module.finish();
 }

@@ -89,7 +89,9 @@ void watch_attribute(Vm& vm, const Value& v, StrObject*, const AttributeSite& si
   if (v.is_object()) {
     v.object()->watch();
     InstanceState* state = instance_state(v.object());
-    if (state && state->shape && state->shape->dictionary_mode()) state->slots[0].object()->watch();
+    if (state && state->shape && state->shape->dictionary_mode())
+      for (uint32_t i = 0; i < state->capacity; ++i)  // the dict, and that of what __slots__ names
+        if (state->slots[i].is_object()) state->slots[i].object()->watch();
     if (auto* module = try_cast<ModuleObject>(v)) module->globals->watch();
   }
   if (site.holder) site.holder->watch();

@@ -5,6 +5,7 @@
 #include "interpreter/vm/exception_groups.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/slow_ops.h"
+#include "interpreter/vm/system_hooks.h"
 
 namespace tsc::interp {
 
@@ -286,6 +287,10 @@ void MatchClass(Vm& vm, Frame& f, Instruction i) {
 void PrintExpr(Vm& vm, Frame& f, Instruction i) {
   const Value& v = f.registers[i.a];
   const bool is_prompt = !is_kind(f.extra, Kind::Dict);  // and not exec() of code for one
+  if (const Value hook = own_hook(vm, "displayhook")) {
+    call(vm, hook, {Value(v)});
+    return;
+  }
   if (is_prompt && vm.config().display) return vm.config().display(v);
   if (v.is_none() || !v) return;
   dict_set(vm, vm.builtins()->globals, "_", v);

@@ -1,8 +1,11 @@
 // The check at entry: whether the values of a call are what a variant was made for.
+#include <algorithm>
+
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/capture/program/counterparts.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/stops.h"
 
@@ -78,8 +81,9 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
       return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() &&
              has_keys(source, cast<SetObject>(v)->table);
     case Check::Partial: return is_alike_partial(source, v);
-    case Check::Iterator:
-    case Check::Instance: return v.is_object() && v.object()->type == source.expected.object();
+    case Check::Iterator: return v.is_object() && v.object()->type == source.expected.object();
+    case Check::Instance:
+      return v.is_object() && v.object()->type == source.expected.object() && !shares_attributes(v.object());
     case Check::Function: {
       const FunctionObject* function = try_cast<FunctionObject>(v);
       return function && function->code.get() == source.expected.object() && is_plain_function(*function) &&
@@ -170,6 +174,11 @@ bool EntryChecks::fits(Variant& variant, const Frame& frame, EntryOfCall& call) 
 bool EntryChecks::are_distinct(const RegionPlan& plan, const std::vector<Value>& entry) {
   for (const auto& [left, right] : plan.different)
     if (entry[left].is(entry[right])) return false;
+  // An object whose attributes others share by now is not the only place where they change.
+  const auto shares = [](const Value& holder) {
+    return !is_kind(holder, Kind::Dict) && shares_attributes(holder.object());
+  };
+  if (std::ranges::any_of(plan.foreign, shares) || std::ranges::any_of(plan.read_anew, shares)) return false;
   for (const Value& holder : plan.foreign)
     for (uint32_t walked : plan.walked)
       if (walks_over(entry[walked], holder.object())) return false;

@@ -11,6 +11,7 @@
 #include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/modules/partial.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 
@@ -97,6 +98,7 @@ bool Structures::has_items(const Value& v, bool apart) const {
 
 bool Structures::comes_apart(const Value& v, uint32_t source) const {
   if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
+  if (shares_attributes(v.object())) return false;  // a store to one of those who share reaches the others
   const std::string place = source_place(plan_.sources, plan_.sources[source]);
   if (memory_.whole.count(place)) return false;
   const bool apart = memory_.apart.count(place) != 0;

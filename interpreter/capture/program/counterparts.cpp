@@ -1,6 +1,7 @@
 #include "interpreter/capture/program/counterparts.h"
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/operations.h"
 
 namespace tsc::interp {
@@ -19,6 +20,8 @@ bool are_one_text(const Value& a, const Value& b) {
 // Objects whose content capture reads through what it lists. Any other kind is its own counterpart only.
 bool Counterparts::have_one_form(const Value& old, const Value& now) const {
   if (old.object()->type != now.object()->type || old.object()->kind != now.object()->kind) return false;
+  // What such a one holds is that of another object.
+  if (has_attribute_dict(old.object()) || has_attribute_dict(now.object())) return false;
   switch (old.object()->kind) {
     case Kind::Instance:
     case Kind::List:

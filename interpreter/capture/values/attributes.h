@@ -3,6 +3,7 @@
 // (cells.h). A property is called by the instruction that reads it: its getter waits in calls.h, and the attribute is
 // Undefined. So is one that the class's __getattr__ is asked for. Defined in attributes.cpp, program/recorded.cpp.
 #include "interpreter/capture/rooms.h"
+#include "interpreter/capture/written/overlay.h"
 
 namespace tsc::interp {
 
@@ -33,6 +34,7 @@ class Attributes : private Room {
 
  private:
   void set_field(const Av& object, StrObject* name, const Av& value);
+  OverlayKey place_of(const Value& object, StrObject* name);
   Av find_attribute(const Av& object, StrObject* name);
   enum class Presence : uint8_t { Absent, Present, Asks };  // Asks: script code says it
   Presence find_presence(const Av& object, StrObject* name);

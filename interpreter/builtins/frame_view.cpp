@@ -3,6 +3,7 @@
 // exception.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 namespace {
@@ -27,7 +28,10 @@ Value frame_globals(Vm& vm, const Value& v) {
   return view_of(v)->globals;
 }
 Value frame_back(Vm&, const Value& v) { return view_of(v)->back ? view_of(v)->back : Value::none(); }
-Value frame_builtins(Vm& vm, const Value&) { return vm.builtins()->globals.value(); }
+Value frame_builtins(Vm& vm, const Value& v) {
+  const auto* globals = try_cast<DictObject>(view_of(v)->globals);
+  return globals ? Value(builtins_of(vm, const_cast<DictObject*>(globals))) : vm.builtins()->globals.value();
+}
 Value frame_trace(Vm&, const Value&) { return Value::none(); }
 Value frame_locals(Vm& vm, const Value& v) {
   if (!view_of(v)->locals)

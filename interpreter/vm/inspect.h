@@ -27,6 +27,9 @@ struct AttributeSite {
 };
 
 AttributeSite inspect_attribute(Vm& vm, const Value& v, StrObject* name);
+// Where a name is looked for that the globals have not got: what they have as `__builtins__`, in text that exec() was
+// given with one of its own.
+DictObject* builtins_of(Vm& vm, DictObject* globals);
 AttributeSite inspect_global(Vm& vm, ModuleObject* module, StrObject* name);
 // What an own attribute of this name lies in: the object itself, or the dict that holds its attributes once somebody has
 // asked for `__dict__`. Others may hold that dict too.

@@ -51,7 +51,7 @@ Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
 
 void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value& value) {
   Type* type = cast<Type>(self);
-  if (!(type->type_flags & kScriptClass))
+  if (!(type->type_flags & (kScriptClass | kOpenClass)))
     raise_type_error(vm,
                      "cannot set '" + std::string(name->view()) + "' attribute of immutable type '" + type->name + "'");
   const Value* meta = lookup_in_type(type->type, name);
@@ -74,7 +74,7 @@ void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value&
 
 void type_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
   Type* type = cast<Type>(self);
-  if (!(type->type_flags & kScriptClass) || type->attributes->table.find(vm, name) < 0)
+  if (!(type->type_flags & (kScriptClass | kOpenClass)) || type->attributes->table.find(vm, name) < 0)
     raise_attribute_error(vm, self, name);
   set_type_attribute(vm, type, intern(vm, name), Value());
 }
@@ -125,11 +125,15 @@ std::string new_type_name(Vm& vm, const Value& self, const Value& value, const c
   return std::string(text);
 }
 void type_name_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->name = new_type_name(vm, self, value, "__name__");
+  std::string name = new_type_name(vm, self, value, "__name__");
+  note_store(vm, self.object(), Value());
+  cast<Type>(self)->name = std::move(name);
 }
 Value type_qualname_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->qualified_name); }
 void type_qualname_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->qualified_name = new_type_name(vm, self, value, "__qualname__");
+  std::string name = new_type_name(vm, self, value, "__qualname__");
+  note_store(vm, self.object(), Value());
+  cast<Type>(self)->qualified_name = std::move(name);
 }
 Value type_mro_get(Vm& vm, const Value& self) {
   std::vector<Value> items;
@@ -281,8 +285,7 @@ void object_set_dict(Vm& vm, const Value& self, const Value& value) {
   DictObject* source = try_cast<DictObject>(value);
   if (!self.is_object() || !instance_state(self.object()) || (self.object()->type->type_flags & kSlotsOnly))
     raise_attribute_error(vm, self, vm.names().dict);
-  if (!source)
-    raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
+  if (!source) raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
   // From here on it is the dict that holds the attributes: others may hold it too, or it is the object itself.
   const Local<DictObject> before = attribute_dict(vm, self.object());
   note_store(vm, self.object(), Value());

@@ -90,15 +90,18 @@ void function_delete(Vm& vm, const Value& self, StrObject* name) {
 Value function_name(Vm&, const Value& v) { return cast<FunctionObject>(v)->name.value(); }
 void function_set_name(Vm& vm, const Value& v, const Value& name) {
   if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__name__ must be set to a string object");
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_qualname(Vm&, const Value& v) { return cast<FunctionObject>(v)->qualified_name.value(); }
 void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
   if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__qualname__ must be set to a string object");
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_doc(Vm& vm, const Value& v) { return doc_of(vm, cast<FunctionObject>(v)); }
-void function_set_doc(Vm&, const Value& v, const Value& doc) {
+void function_set_doc(Vm& vm, const Value& v, const Value& doc) {
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->doc = doc ? doc : Value::none();
 }
 Value function_module(Vm& vm, const Value& v) {
@@ -110,6 +113,7 @@ Value function_module(Vm& vm, const Value& v) {
 }
 void function_set_module(Vm& vm, const Value& v, const Value& value) {
   auto* f = cast<FunctionObject>(v);
+  note_store(vm, f, Value());
   if (!f->attributes) f->attributes = make_dict(vm);
   dict_set(vm, f->attributes, Value(vm.names().module.get()), value ? value : Value::none());
 }
@@ -122,9 +126,21 @@ Value function_annotations(Vm& vm, const Value& v) { return annotations_of_funct
 void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
   const bool none = !value || value.is_none();
   if (!none && !is_kind(value, Kind::Dict)) raise_type_error(vm, "__annotations__ must be set to a dict object");
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->annotations = none ? make_dict(vm).take() : value;
 }
 Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
+void function_set_code(Vm& vm, const Value& v, const Value& value) {
+  auto* f = cast<FunctionObject>(v);
+  auto* code = try_cast<CodeObject>(value);
+  if (!code) raise_type_error(vm, "__code__ must be set to a code object");
+  const size_t wanted = code->code->free_names.size();
+  if (wanted != f->closure.size())
+    raise_value_error(vm, std::string(f->name->view()) + "() requires a code object with " +
+                              std::to_string(f->closure.size()) + " free vars, not " + std::to_string(wanted));
+  note_store(vm, f, Value());
+  f->code = Local<CodeObject>(code);
+}
 // The cells for the free variables of a code.
 std::vector<Local<CellObject>> closure_from(Vm& vm, const Value& given, const lang::CodeObject& code) {
   const size_t wanted = code.free_names.size();
@@ -342,6 +358,10 @@ Value cell_contents(Vm& vm, const Value& v) {
   if (!content) raise_value_error(vm, "Cell is empty");
   return content;
 }
+void cell_set_contents(Vm& vm, const Value& v, const Value& value) {
+  note_store(vm, v.object(), Value());
+  const Value old = std::exchange(cast<CellObject>(v)->content, value);
+}
 
 ModuleObject* module_of(const Value& v) { return static_cast<ModuleObject*>(v.object()); }
 
@@ -435,7 +455,7 @@ static void init_code_and_modules(Vm& vm) {
   cell.slots().destroy = destroy_as<CellObject>;
   cell.slots().traverse = cell_traverse;
   cell.slots().clear = cell_clear;
-  cell.getter("cell_contents", cell_contents);
+  cell.getter("cell_contents", cell_contents, cell_set_contents);
   t.cell = cell.finish();
 
   TypeBuilder module(vm, "module", Kind::Module);
@@ -481,7 +501,7 @@ void init_function_types(Vm& vm) {
       .getter("__module__", function_module, function_set_module)
       .getter("__dict__", function_dict)
       .getter("__annotations__", function_annotations, function_set_annotations)
-      .getter("__code__", function_code)
+      .getter("__code__", function_code, function_set_code)
       .getter("__defaults__", function_defaults, function_set_defaults)
       .getter("__kwdefaults__", function_kwdefaults, function_set_kwdefaults)
       .getter("__globals__", function_globals)

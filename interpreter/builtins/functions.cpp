@@ -366,9 +366,7 @@ Value in_base(Vm& vm, Args& a) {
   const std::string spec = std::string("#") + kind;
   return str_value(vm, is_big(v) ? format_big(vm, v, spec) : format_int(vm, v.as_int(), spec, "int"));
 }
-Value locals(Vm& vm, Args&) {
-  return vm.current_frame() ? locals_of(vm, *vm.current_frame()) : make_dict(vm).take();
-}
+Value locals(Vm& vm, Args&) { return vm.current_frame() ? locals_of(vm, *vm.current_frame()) : make_dict(vm).take(); }
 
 Value vars(Vm& vm, Args& a) {
   if (!a.has(0)) return locals(vm, a);

@@ -65,7 +65,7 @@ Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view
 
 struct Namespaces {
   Local<ModuleObject> module;  // of the functions that the text defines
-  Value locals;  // a mapping
+  Value locals;                // a mapping
 };
 
 Namespaces namespaces_of(Vm& vm, const Value& globals, const Value& locals, bool is_exec) {

@@ -303,9 +303,9 @@ void add_facts(Vm& vm, ModuleBuilder& m) {
 // The hooks that a program may replace (vm/system_hooks.h).
 Value excepthook(Vm& vm, Args& a) {
   auto* exception = try_cast<ExceptionObject>(a[1]);
-  std::string text = exception ? render_traceback(vm, exception)
-                               : "TypeError: print_exception(): Exception expected for value, " + type_name(vm, a[1]) +
-                                     " found\n";
+  std::string text =
+      exception ? render_traceback(vm, exception)
+                : "TypeError: print_exception(): Exception expected for value, " + type_name(vm, a[1]) + " found\n";
   if (!text.ends_with('\n')) text += '\n';
   vm.write(Stream::Error, text);
   return Value::none();

@@ -6,6 +6,7 @@
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/native.h"
+#include "interpreter/vm/slot_rows.h"
 #include "interpreter/vm/vm_access.h"
 #include "lang/bytecode/bytecode.h"
 #include "lang/library_file.h"
@@ -329,8 +330,8 @@ Value prepared_namespace(Vm& vm, const Value& metaclass, const ClassRequest& req
   const Value positional[] = {Value(request.name.get()), make_tuple(vm, request.bases).take()};
   Value made = call_with_keywords(vm, hook, positional, request);
   if (!type_of(vm, made)->slots.get_item)
-    raise_type_error(vm, (type ? type->name : std::string("<metaclass>")) + ".__prepare__() must return a mapping, not " +
-                             type_name(vm, made));
+    raise_type_error(vm, (type ? type->name : std::string("<metaclass>")) +
+                             ".__prepare__() must return a mapping, not " + type_name(vm, made));
   return made;
 }
 
@@ -402,6 +403,8 @@ static bool is_plain_data(const Value& v) {
 
 void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value) {
   note_store(vm, type, Value(name));
+  // Compiled code does not watch what all programs leave alone.
+  if (type->type_flags & kOpenClass) notify_store(vm, type, Value(name));
   // A plain value in the place of another one changes no lookup: counters in classes stay cheap.
   int64_t place = type->attributes->table.find(vm, name);
   if (value && place >= 0) {
@@ -415,6 +418,7 @@ void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value)
   else dict_remove(vm, type->attributes, Value(name));
   type_modified(vm, type);
   if (name->view().substr(0, 2) != "__") return;
+  if (type->type_flags & kOpenClass) keep_native_slots(vm, type);
   if (name->view() == "__abstractmethods__") {
     if (value && truth(vm, value)) type->type_flags |= kAbstractClass;
     else type->type_flags &= ~uint32_t{kAbstractClass};

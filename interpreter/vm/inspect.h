@@ -31,8 +31,8 @@ AttributeSite inspect_attribute(Vm& vm, const Value& v, StrObject* name);
 // given with one of its own.
 DictObject* builtins_of(Vm& vm, DictObject* globals);
 AttributeSite inspect_global(Vm& vm, ModuleObject* module, StrObject* name);
-// What an own attribute of this name lies in: the object itself, or the dict that holds its attributes once somebody has
-// asked for `__dict__`. Others may hold that dict too.
+// What an own attribute of this name lies in: the object itself, or the dict that holds its attributes once somebody
+// has asked for `__dict__`. Others may hold that dict too.
 Object* attribute_holder(Vm& vm, Object* o, StrObject* name);
 // Whether somebody has asked for `__dict__`, so that they lie there.
 bool has_attribute_dict(const Object* o);

@@ -5,8 +5,8 @@
 
 namespace tsc::interp {
 
-// Whether the table of such a dict says what it holds, not its `keys` and []. As in Python the subclass is asked once it
-// has an `__iter__` of its own. An OrderedDict has one in Python: its subclasses are asked for what they replace.
+// Whether the table of such a dict says what it holds, not its `keys` and []. As in Python the subclass is asked once
+// it has an `__iter__` of its own. An OrderedDict has one in Python: its subclasses are asked for what they replace.
 inline bool gives_its_table(Vm& vm, Type* type) {
   if (!(type->type_flags & kScriptClass)) return true;
   const TypeSlots &own = type->slots, &plain = vm.types().dict->slots;

@@ -68,6 +68,11 @@ TypeBuilder& TypeBuilder::allow_subclasses(uint32_t offset) {
   return *this;
 }
 
+TypeBuilder& TypeBuilder::open() {
+  type_->type_flags |= kOpenClass;
+  return *this;
+}
+
 TypeBuilder& TypeBuilder::module(std::string_view name) { return attribute("__module__", str_value(vm_, name)); }
 
 static Value as_method(Type* type, Local<NativeFunction> f) {

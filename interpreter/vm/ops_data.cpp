@@ -202,8 +202,8 @@ std::string qualified_callable(Vm& vm, const Value& callee) {
 }
 
 [[noreturn]] void raise_no_mapping(Vm& vm, const Value& callee, const Value& given) {
-  raise_type_error(vm,
-                   qualified_callable(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, given));
+  raise_type_error(
+      vm, qualified_callable(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, given));
 }
 
 }  // namespace
@@ -232,9 +232,8 @@ void MapMerge(Vm& vm, Frame& f, Instruction i) {
   const bool is_mapping = for_each_pair(vm, mapping, [&](const Value& k, const Value& v) {
     if (!is_kind(k, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     if (dict->table.find(vm, k) >= 0)
-      raise_type_error(
-          vm, qualified_callable(vm, callee) + " got multiple values for keyword argument '" +
-                  std::string(cast<StrObject>(k)->view()) + "'");
+      raise_type_error(vm, qualified_callable(vm, callee) + " got multiple values for keyword argument '" +
+                               std::string(cast<StrObject>(k)->view()) + "'");
     dict_set(vm, dict, k, v);
   });
   if (!is_mapping) raise_no_mapping(vm, callee, mapping);

@@ -20,8 +20,8 @@ bool tell_excepthook(Vm& vm, ExceptionObject* exception) {
     return true;
   } catch (const ScriptException& e) {
     if (e.exception()->is_limit || e.exception()->type->is_subtype_of(vm.exceptions().SystemExit)) throw;
-    vm.write(Stream::Error, "Error in sys.excepthook:\n" + render_traceback(vm, e.exception()) +
-                                "\nOriginal exception was:\n");
+    vm.write(Stream::Error,
+             "Error in sys.excepthook:\n" + render_traceback(vm, e.exception()) + "\nOriginal exception was:\n");
     return false;
   }
 }

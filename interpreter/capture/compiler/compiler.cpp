@@ -9,6 +9,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/vm/slot_rows.h"
 #include "interpreter/vm/vm_access.h"
 #include "jit/autodiff/split.h"
 #include "jit/runner/kernel_cache.h"
@@ -54,6 +55,29 @@ void Compiler::reset() {
   codes_.clear();
 }
 
+void Compiler::on_store(Object* holder, const Value& key) {
+  const bool is_open_class = holder->kind == Kind::Type && static_cast<Type*>(holder)->type_flags & kOpenClass;
+  if (!is_open_class) return watches_.on_store(holder, key);
+  class_of_tensors_changed_ = true;
+  reset();
+}
+
+// What is an operator of the region may be a function of the script.
+bool Compiler::has_other_operators() const {
+  const TypeSlots &now = tensors().tensor_type->slots, &own = native_slots(vm_, tensors().tensor_type);
+  return now.binary != own.binary || now.in_place != own.in_place || now.unary != own.unary ||
+         now.compare != own.compare || now.get_item != own.get_item || now.set_item != own.set_item ||
+         now.delete_item != own.delete_item || now.contains != own.contains || now.length != own.length ||
+         now.truth != own.truth || now.iterate != own.iterate || now.hash != own.hash || now.to_int != own.to_int ||
+         now.to_float != own.to_float || now.to_index != own.to_index || now.get_attribute != own.get_attribute ||
+         now.set_attribute != own.set_attribute || now.get_missing_attribute != own.get_missing_attribute;
+}
+
+bool Compiler::stands_back(const Frame& frame) const {
+  return !options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame) ||
+         (class_of_tensors_changed_ && has_other_operators());
+}
+
 void Compiler::forget_frame(const Frame* frame) {
   std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == frame; });
   branches_.forget_frame(frame);
@@ -70,7 +94,7 @@ bool Compiler::is_blocked(const Frame& frame) const {
 
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
   const CompiledMark& mark = *mark_of(frame.function);
-  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
+  if (stands_back(frame)) return EnterResult::Interpret;
   if (!mark.never) return enter(frame, result, true);
   Requests::begin_disabled(frame, mark);
   return EnterResult::Interpret;
@@ -80,7 +104,7 @@ EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
   // The next capture follows the branch.
   if (const std::shared_ptr<Variant> ended = branches_.arrive_at(frame))
     watches_.drop(*ended, "what is known of a branch");
-  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
+  if (stands_back(frame)) return EnterResult::Interpret;
   if (runs_.goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
   return enter(frame, result, false);
 }

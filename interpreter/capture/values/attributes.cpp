@@ -77,6 +77,11 @@ Type* Attributes::type_of_av(const Av& av) {
   break_here(BreakReason::unknown_object, "type of an unknown value");
 }
 
+void Attributes::assume_class(const Av& object) {
+  if (object.is_constant() && is_kind(object.value, Kind::Instance))
+    cells_.assume_unchanged(object.value.object(), Value(vm_.names().class_.get()));
+}
+
 const Value* Attributes::class_attribute(Type* type, StrObject* name, Type** owner) {
   const Value* found = lookup_in_type(type, name, owner);
   // Any class of the MRO may get or lose the name.
@@ -153,11 +158,28 @@ OverlayKey Attributes::place_of(const Value& object, StrObject* name) {
   return {holder, name, 0};
 }
 
+// What the metaclass of the script has for its classes, where that comes before what the class has; or null.
+const Value* Attributes::metaclass_attribute(Type& type, StrObject* name, AttributeSite& site) {
+  if (type.type->slots.get_attribute != vm_.types().type->slots.get_attribute)
+    break_here(BreakReason::unknown_call, "__getattribute__ of a metaclass");
+  const Value* found = class_attribute(type.type, name, nullptr);
+  const bool is_own = site.found == Found::ClassAttribute;
+  const bool is_of_type = found && is_kind(*found, Kind::NativeProperty);  // __name__ and the like
+  if (found && !is_of_type && (!is_own || is_data_descriptor(*found))) {
+    class_attribute(&type, name, nullptr);  // the class may get the name
+    return found;
+  }
+  if (!found && site.found == Found::Absent && type.type->slots.get_missing_attribute) site.found = Found::MissingHook;
+  return nullptr;
+}
+
 Av Attributes::find_attribute(const Av& object, StrObject* name) {
   // To read them may run code of the program.
   if (name == vm_.names().annotations.get()) break_here(BreakReason::unknown_call, "attribute __annotations__");
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   const OverlayKey own = place_of(object.value, name);
+  if (auto* type = try_cast<Type>(object.value); type && type->type->type_flags & kScriptClass)
+    if (const Value* found = metaclass_attribute(*type, name, site)) return read_class_attribute(*found, object);
   // An item and an attribute of the same name are one place to those who watch it: which is right only where the dict
   // is its own `__dict__`.
   if (is_kind(object.value, Kind::Dict) && !shares_attributes(object.value.object()) &&
@@ -182,8 +204,7 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       if (type_itself && is_kind(site.value, Kind::NativeProperty) && object.value.object() == vm_.types().type) break;
       watch_attribute(vm_, object.value, name, site);
       const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
-      if (!is_text || !numbers_.is_plain_data(object.value))
-        cells_.assume_unchanged(own.holder, Value(name));
+      if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(own.holder, Value(name));
       if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (type_itself) return bind(site.value, object, true);
@@ -200,6 +221,8 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
                               now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
       if (!now.is_undefined()) return cells_.load_attribute_cell(Value(given), name, now);
     }
+    if (auto* type = try_cast<Type>(object.value); type && type->type_flags & kScriptClass)
+      cells_.assume_unchanged(type, Value(name));
     return Av::constant(interp::get_attribute(vm_, object.value, name));
   }
   break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
@@ -219,7 +242,10 @@ bool Attributes::has_plain_class(const Av& object) {
 }
 
 Av Attributes::get_attribute(const Av& object, StrObject* name) {
-  if (name == vm_.names().class_.get() && has_plain_class(object)) return Av::constant(Value(type_of_av(object)));
+  if (name == vm_.names().class_.get() && has_plain_class(object)) {
+    assume_class(object);
+    return Av::constant(Value(type_of_av(object)));
+  }
   if (VTensor* tensor = tensors_.tensor_of(object)) return tensor_attribute(object, *tensor, name);
   if (VInstance* instance = as<VInstance>(object)) {
     Type* owner = nullptr;
@@ -431,6 +457,12 @@ Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name
   if (object.is_constant() && object.value.is_object()) {
     AttributeSite site = inspect_attribute(vm_, object.value, name);
     if (site.found == Found::Custom) break_here(BreakReason::unknown_call, "__getattribute__");
+    if (auto* type = try_cast<Type>(object.value); type && type->type->type_flags & kScriptClass)
+      if (const Value* found = metaclass_attribute(*type, name, site)) {
+        if (is_kind(*found, Kind::Property)) return Presence::Asks;
+        if (finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->type->name);
+        return Presence::Present;
+      }
     if (site.found == Found::NativeSlot)
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     const bool of_class = site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type);

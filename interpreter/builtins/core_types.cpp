@@ -115,7 +115,7 @@ Value type_repr(Vm& vm, const Value& self) {
   return str_value(vm, "<class '" + name + "'>");
 }
 
-Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->name); }
+Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, own_name(cast<Type>(self))); }
 std::string new_type_name(Vm& vm, const Value& self, const Value& value, const char* attribute) {
   if (!is_kind(value, Kind::Str))
     raise_type_error(vm, "can only assign string to " + cast<Type>(self)->name + "." + attribute + ", not '" +

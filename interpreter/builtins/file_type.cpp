@@ -13,6 +13,7 @@
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/value/surrogates.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -278,7 +279,7 @@ bool file_next(Vm& vm, const Value& self, Value& out) {
 }
 Value file_repr(Vm& vm, const Value& v) {
   FileObject* f = file_of(v);
-  std::string text = "<_io." + f->type->name + " name=" + repr_text(f->name, false);
+  std::string text = "<_io." + own_name(f->type) + " name=" + repr_text(f->name, false);
   if (!f->binary) text += " mode='" + f->mode + "' encoding='" + f->text.encoding + "'";
   return str_value(vm, text + ">");
 }

@@ -2,6 +2,7 @@
 // stdlib/datetime.tsc.
 #include "interpreter/modules/calendar.h"
 #include "interpreter/vm/call.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -172,7 +173,7 @@ Value compared(CompareOp op, const T& a, const T& b) {
 std::string shown_name(Vm& vm, const Value& v) {
   const Type* type = v.object()->type;
   const CalendarTypes& types = calendar_types(vm);
-  return (type == types.date || type == types.datetime ? "datetime." : "") + type->name;
+  return (type == types.date || type == types.datetime ? "datetime." : "") + own_name(type);
 }
 
 // A date and a datetime are never equal and have no order.

@@ -189,7 +189,7 @@ Value named_parts_repr(Vm& vm, Args& a) {
   Type* type = type_of(vm, a[0]);
   Local<TupleObject> names = to_tuple(vm, get_attribute(vm, Value(type), "__match_args__"));
   Local<TupleObject> values = to_tuple(vm, a[0]);
-  std::string text = "sys." + type->name + "(";
+  std::string text = "sys." + own_name(type) + "(";
   for (uint32_t i = 0; i < names->size; ++i)
     text += (i ? ", " : "") + to_string(vm, names->items[i]) + "=" + repr(vm, values->items[i]);
   return str_value(vm, text + ")");
@@ -212,7 +212,9 @@ Value named_parts(Vm& vm, const char* name, const Parts& parts) {
   dict_set(vm, attributes, "__repr__", shown.take());
   request.namespace_ = attributes.take();
   request.bases.push_back(Value(vm.types().tuple));
-  Value made = call(vm, build_class(vm, request), {make_tuple(vm, values).take()});
+  const Value type = build_class(vm, request);
+  name_with_module(vm, cast<Type>(type));
+  Value made = call(vm, type, {make_tuple(vm, values).take()});
   for (const auto& [part, value] : parts) set_attribute(vm, made, intern(vm, part).get(), value);
   return made;
 }

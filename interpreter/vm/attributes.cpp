@@ -168,19 +168,19 @@ Local<DictObject> attribute_dict(Vm& vm, Object* o) {
 }
 
 Object* attribute_holder(Vm& vm, Object* o, StrObject* name) {
-  if (!has_attribute_dict(o)) return o;
+  if (!attribute_dict_of(o)) return o;
   const Local<DictObject> dict = dict_for(vm, o, name, false);
   return dict ? static_cast<Object*>(dict.get()) : o;
 }
 
-bool has_attribute_dict(const Object* o) {
+DictObject* attribute_dict_of(const Object* o) {
   const InstanceState* state = instance_state(const_cast<Object*>(o));
-  return state && state->shape && state->shape->dictionary_mode();
+  return state && state->shape && state->shape->dictionary_mode() ? cast<DictObject>(state->slots[kDictSlot]) : nullptr;
 }
 
 bool shares_attributes(const Object* o) {
-  if (!has_attribute_dict(o)) return false;
-  return instance_state(const_cast<Object*>(o))->slots[kDictSlot].object()->reference_count > 1;
+  const DictObject* dict = attribute_dict_of(o);
+  return dict && dict->reference_count > 1;
 }
 
 Value generic_get_attribute(Vm& vm, const Value& v, StrObject* name) {

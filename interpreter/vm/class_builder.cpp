@@ -348,6 +348,18 @@ void run_body(Vm& vm, ClassRequest& request) {
 
 }  // namespace
 
+std::string own_name(const Type* type) {
+  const std::string& own = type->qualified_name;
+  const bool has_module = type->name.size() > own.size() + 1 && type->name.ends_with(own) &&
+                          type->name[type->name.size() - own.size() - 1] == '.';
+  return has_module ? own : type->name;
+}
+
+void name_with_module(Vm& vm, Type* type) {
+  const Value module = dict_get(vm, type->attributes, Value(vm.names().module.get()));
+  if (is_kind(module, Kind::Str)) type->name = std::string(cast<StrObject>(module)->view()) + "." + own_name(type);
+}
+
 Value build_class(Vm& vm, const ClassRequest& request) {
   ClassRequest plain = request;
   const Value written_bases = resolve_bases(vm, plain);

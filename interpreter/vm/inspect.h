@@ -34,8 +34,8 @@ AttributeSite inspect_global(Vm& vm, ModuleObject* module, StrObject* name);
 // What an own attribute of this name lies in: the object itself, or the dict that holds its attributes once somebody
 // has asked for `__dict__`. Others may hold that dict too.
 Object* attribute_holder(Vm& vm, Object* o, StrObject* name);
-// Whether somebody has asked for `__dict__`, so that they lie there.
-bool has_attribute_dict(const Object* o);
+// The dict that they lie in since somebody has asked for it; null: nobody has.
+DictObject* attribute_dict_of(const Object* o);
 // Whether somebody else may hold that dict.
 bool shares_attributes(const Object* o);
 // Watches everything whose change could change the answer of inspect_attribute.

@@ -416,7 +416,7 @@ void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const
   f->pointer = type;
   f->data = Value::integer(op);
   f->is_method = true;
-  f->owner = type->name;
+  f->owner = own_name(type);
   if (name == "__new__") f->is_method = false;
   dict_set(vm, type->attributes, name, f.take());
 }

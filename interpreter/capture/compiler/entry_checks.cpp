@@ -81,9 +81,8 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
       return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() &&
              has_keys(source, cast<SetObject>(v)->table);
     case Check::Partial: return is_alike_partial(source, v);
-    case Check::Iterator: return v.is_object() && v.object()->type == source.expected.object();
-    case Check::Instance:
-      return v.is_object() && v.object()->type == source.expected.object() && !shares_attributes(v.object());
+    case Check::Iterator:
+    case Check::Instance: return v.is_object() && v.object()->type == source.expected.object();
     case Check::Function: {
       const FunctionObject* function = try_cast<FunctionObject>(v);
       return function && function->code.get() == source.expected.object() && is_plain_function(*function) &&
@@ -169,6 +168,22 @@ bool EntryChecks::fits(Variant& variant, const Frame& frame, EntryOfCall& call) 
   return are_distinct(plan, values) && !state.has_twins(plan, values) && !state.overlaps(plan, values, ++epoch_);
 }
 
+namespace {
+
+// Whether the region may know the dict that holds the attributes of an object by another way than this object.
+bool is_reached_otherwise(const RegionPlan& plan, const std::vector<Value>& entry, const Object& object) {
+  DictObject* const attributes = attribute_dict_of(&object);
+  const auto is_it = [&](const Value& holder) { return holder.object() == attributes; };
+  if (attributes->watched() || std::ranges::any_of(plan.foreign, is_it) || std::ranges::any_of(plan.read_anew, is_it))
+    return true;
+  return std::ranges::any_of(plan.containers, [&](uint32_t other) {
+    const Object* one = entry[other].object();
+    return one == attributes || (one != &object && attribute_dict_of(one) == attributes);
+  });
+}
+
+}  // namespace
+
 // Objects that were two while capturing are two now where that matters: what the region stores into a
 // container must reach no other one that it knows the content of.
 bool EntryChecks::are_distinct(const RegionPlan& plan, const std::vector<Value>& entry) {
@@ -179,6 +194,8 @@ bool EntryChecks::are_distinct(const RegionPlan& plan, const std::vector<Value>&
     return !is_kind(holder, Kind::Dict) && shares_attributes(holder.object());
   };
   if (std::ranges::any_of(plan.foreign, shares) || std::ranges::any_of(plan.read_anew, shares)) return false;
+  for (uint32_t container : plan.containers)
+    if (shares(entry[container]) && is_reached_otherwise(plan, entry, *entry[container].object())) return false;
   for (const Value& holder : plan.foreign)
     for (uint32_t walked : plan.walked)
       if (walks_over(entry[walked], holder.object())) return false;

@@ -78,7 +78,8 @@ Type* Attributes::type_of_av(const Av& av) {
 }
 
 void Attributes::assume_class(const Av& object) {
-  if (object.is_constant() && is_kind(object.value, Kind::Instance))
+  if (object.is_constant() && is_kind(object.value, Kind::Instance) &&
+      object.value.object()->type->type_flags & kScriptClass)
     cells_.assume_unchanged(object.value.object(), Value(vm_.names().class_.get()));
 }
 
@@ -151,10 +152,8 @@ const Value* Attributes::script_getter(const Value& attribute) {
 // Where an own attribute lies. Once somebody has asked for `__dict__`, that is the dict, which others may write to.
 OverlayKey Attributes::place_of(const Value& object, StrObject* name) {
   Object* holder = attribute_holder(vm_, object.object(), name);
-  if (holder != object.object()) {
+  if (holder != object.object())
     cells_.assume_unchanged(object.object(), Value(vm_.names().dict.get()));  // that it is this dict
-    repeats_.spoil_record();
-  }
   return {holder, name, 0};
 }
 

@@ -119,7 +119,10 @@ void function_set_module(Vm& vm, const Value& v, const Value& value) {
 }
 Value function_dict(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
-  if (!f->attributes) f->attributes = make_dict(vm);
+  if (!f->attributes) {
+    note_store(vm, f, Value());  // from here on attributes may come by the dict
+    f->attributes = make_dict(vm);
+  }
   return f->attributes.value();
 }
 Value function_annotations(Vm& vm, const Value& v) { return annotations_of_function(vm, cast<FunctionObject>(v)); }

@@ -219,6 +219,7 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       cells_.assume_unchanged(object.value.object(),
                               now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
       if (!now.is_undefined()) return cells_.load_attribute_cell(Value(given), name, now);
+      if (given) cells_.assume_unchanged(given, Value(name));
     }
     if (auto* type = try_cast<Type>(object.value); type && type->type_flags & kScriptClass)
       cells_.assume_unchanged(type, Value(name));

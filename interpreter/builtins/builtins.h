@@ -78,8 +78,11 @@ Value dir_of(Vm& vm, const Value& v);
 std::string address_of(const Object* o);  // as repr() shows it
 // What a traceback or generator shows as its frame: the code and the line.
 Value make_frame_view(Vm& vm, const Value& code, int64_t line);
-Value frame_at(
-    Vm& vm, int64_t depth);  // that of the call `depth` calls below the one that runs; ValueError beyond the outermost
+Value view_of_frame(Vm& vm, const Frame& frame);  // with its variables, as they are now
+// That of the call `depth` calls below the one that runs; ValueError beyond the outermost.
+Value frame_at(Vm& vm, int64_t depth);
+// What locals() gives in a frame: a new dict of a function's variables, the namespace itself of anything else.
+Value locals_of(Vm& vm, const Frame& frame);
 void init_frame_view(Vm& vm);
 Value make_mapping_proxy(Vm& vm, const Value& mapping,
                          Type* owner = nullptr);  // a view that refuses writing; of a class's own

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/host_codecs.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/surrogates.h"
 
@@ -41,15 +42,22 @@ constexpr EncodingRow kEncodings[] = {
     {"utf-32-be", Encoding::Utf32Be, "utf-32-be"},
 };
 
-const EncodingRow& encoding_named(Vm& vm, std::string_view given) {
-  if (given == kEncodings[0].alias) return kEncodings[0];
+// Null: it is none of these.
+const EncodingRow* own_encoding(std::string_view given) {
+  if (given == kEncodings[0].alias) return &kEncodings[0];
   std::string name(given);
   std::transform(name.begin(), name.end(), name.begin(), [](char c) {
     return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   });
   for (const EncodingRow& row : kEncodings)
-    if (name == row.alias) return row;
-  raise(vm, vm.exceptions().LookupError, "unknown encoding: " + std::string(given));
+    if (name == row.alias) return &row;
+  return nullptr;
+}
+
+std::unique_ptr<HostCodec> host_encoding(Vm& vm, std::string_view given) {
+  std::unique_ptr<HostCodec> codec = HostCodec::find(given);
+  if (!codec) raise(vm, vm.exceptions().LookupError, "unknown encoding: " + std::string(given));
+  return codec;
 }
 
 [[noreturn]] void raise_unicode(Vm& vm, Type* type, const char* encoding, const Value& object, size_t start, size_t end,
@@ -113,6 +121,34 @@ std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const cha
     for (size_t next = i; next < view.size() && decode_utf8(view, next) >= limit; i = next) ++end;
     encode_run(vm, text, begin, index, end, name,
                limit == 128 ? "ordinal not in range(128)" : "ordinal not in range(256)", errors, out);
+    index = end - 1;
+  }
+  return out;
+}
+
+std::string encode_by_host(Vm& vm, const Value& text, HostCodec& codec, std::string_view errors) {
+  const std::string_view view = cast<StrObject>(text)->view();
+  std::string out;
+  size_t index = 0;
+  Patience patience;
+  for (size_t i = 0; i < view.size(); ++index) {
+    patience.step();
+    const size_t begin = i;
+    const uint32_t c = decode_utf8(view, i);
+    if (c < 128) {
+      out += static_cast<char>(c);
+      continue;
+    }
+    if (!is_surrogate(c) && codec.encode_one(view.substr(begin, i - begin), out)) continue;
+    // Messages name the characters beside each other that have no counterpart together, but for those of many bytes.
+    size_t end = index + 1;
+    for (std::string ignored; codec.is_charmap() && i < view.size(); ++end) {
+      size_t next = i;
+      const uint32_t other = decode_utf8(view, next);
+      if (other < 128 || (!is_surrogate(other) && codec.encode_one(view.substr(i, next - i), ignored))) break;
+      i = next;
+    }
+    encode_run(vm, text, begin, index, end, codec.name(), codec.unknown_text(), errors, out);
     index = end - 1;
   }
   return out;
@@ -193,7 +229,7 @@ uint32_t unit_at(std::string_view s, size_t at, int bytes, bool big) {
 // A half of a surrogate pair, written as any other character is; 0: it is none.
 size_t pass_surrogate(std::string_view s, const Undecodable& fault, std::string& out) {
   const std::string_view name = fault.encoding;
-  if (name == "ascii") return 0;
+  if (!name.starts_with("utf-")) return 0;
   const bool narrow = name == "utf-8";
   const int bytes = narrow ? 3 : name.substr(0, 6) == "utf-16" ? 2 : 4;
   const size_t end = fault.begin + static_cast<size_t>(bytes);
@@ -280,6 +316,25 @@ std::string decode_bytewise(Vm& vm, std::string_view s, const Value& object, boo
   return out;
 }
 
+std::string decode_by_host(Vm& vm, std::string_view s, const Value& object, HostCodec& codec, std::string_view errors) {
+  std::string out;
+  check_text_room(s.size());
+  Patience patience;
+  for (size_t i = 0; i < s.size();) {
+    const size_t plain = ascii_run(s.substr(i, 4096));
+    patience.step(1 + plain / 4);
+    out += s.substr(i, plain);
+    i += plain;
+    if (plain || i == s.size()) continue;
+    bool cut_off = false;
+    if (const size_t size = codec.decode_one(s.substr(i), out, cut_off)) i += size;
+    else if (cut_off)
+      i = replace_undecodable(vm, errors, object, {codec.name(), i, s.size(), "incomplete multibyte sequence"}, out);
+    else i = replace_undecodable(vm, errors, object, {codec.name(), i, i + 1, codec.unknown_text()}, out);
+  }
+  return out;
+}
+
 // The code point at an offset, which moves behind it; or its fault, with a null reason where there is none.
 uint32_t wide_character(std::string_view s, size_t& i, const WideForm& form, Undecodable& fault) {
   const size_t step = static_cast<size_t>(form.bytes), left = s.size() - i;
@@ -352,7 +407,9 @@ std::string copy_text(std::string_view view) {
 }
 
 std::string encode_text(Vm& vm, const Value& text, std::string_view encoding, std::string_view errors) {
-  const EncodingRow& row = encoding_named(vm, encoding);
+  const EncodingRow* found = own_encoding(encoding);
+  if (!found) return encode_by_host(vm, text, *host_encoding(vm, encoding), errors);
+  const EncodingRow& row = *found;
   switch (row.encoding) {
     case Encoding::Utf8: return encode_utf8(vm, text, errors);
     case Encoding::Utf8Sig: return std::string(kMark).append(encode_utf8(vm, text, errors));
@@ -363,8 +420,10 @@ std::string encode_text(Vm& vm, const Value& text, std::string_view encoding, st
 }
 
 std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding, std::string_view errors) {
-  const EncodingRow& row = encoding_named(vm, encoding);
+  const EncodingRow* found = own_encoding(encoding);
   const std::string& s = cast<BytesObject>(bytes)->data;
+  if (!found) return decode_by_host(vm, s, bytes, *host_encoding(vm, encoding), errors);
+  const EncodingRow& row = *found;
   switch (row.encoding) {
     case Encoding::Utf8: return decode_utf8_bytes(vm, s, bytes, errors);
     case Encoding::Utf8Sig: {

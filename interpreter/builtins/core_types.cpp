@@ -51,7 +51,7 @@ Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
 
 void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value& value) {
   Type* type = cast<Type>(self);
-  if (!(type->type_flags & kScriptClass))
+  if (!(type->type_flags & (kScriptClass | kOpenClass)))
     raise_type_error(vm,
                      "cannot set '" + std::string(name->view()) + "' attribute of immutable type '" + type->name + "'");
   const Value* meta = lookup_in_type(type->type, name);
@@ -74,7 +74,7 @@ void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value&
 
 void type_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
   Type* type = cast<Type>(self);
-  if (!(type->type_flags & kScriptClass) || type->attributes->table.find(vm, name) < 0)
+  if (!(type->type_flags & (kScriptClass | kOpenClass)) || type->attributes->table.find(vm, name) < 0)
     raise_attribute_error(vm, self, name);
   set_type_attribute(vm, type, intern(vm, name), Value());
 }
@@ -115,7 +115,7 @@ Value type_repr(Vm& vm, const Value& self) {
   return str_value(vm, "<class '" + name + "'>");
 }
 
-Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->name); }
+Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, own_name(cast<Type>(self))); }
 std::string new_type_name(Vm& vm, const Value& self, const Value& value, const char* attribute) {
   if (!is_kind(value, Kind::Str))
     raise_type_error(vm, "can only assign string to " + cast<Type>(self)->name + "." + attribute + ", not '" +
@@ -125,11 +125,15 @@ std::string new_type_name(Vm& vm, const Value& self, const Value& value, const c
   return std::string(text);
 }
 void type_name_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->name = new_type_name(vm, self, value, "__name__");
+  std::string name = new_type_name(vm, self, value, "__name__");
+  note_store(vm, self.object(), Value());
+  cast<Type>(self)->name = std::move(name);
 }
 Value type_qualname_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->qualified_name); }
 void type_qualname_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->qualified_name = new_type_name(vm, self, value, "__qualname__");
+  std::string name = new_type_name(vm, self, value, "__qualname__");
+  note_store(vm, self.object(), Value());
+  cast<Type>(self)->qualified_name = std::move(name);
 }
 Value type_mro_get(Vm& vm, const Value& self) {
   std::vector<Value> items;
@@ -279,11 +283,14 @@ Value object_dict(Vm& vm, const Value& self) {
 }
 void object_set_dict(Vm& vm, const Value& self, const Value& value) {
   DictObject* source = try_cast<DictObject>(value);
-  if (!source || !self.is_object() || !instance_state(self.object()))
-    raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
-  Local<DictObject> dict = attribute_dict(vm, self.object());
+  if (!self.is_object() || !instance_state(self.object()) || (self.object()->type->type_flags & kSlotsOnly))
+    raise_attribute_error(vm, self, vm.names().dict);
+  if (!source) raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
+  // From here on it is the dict that holds the attributes: others may hold it too, or it is the object itself.
+  const Local<DictObject> before = attribute_dict(vm, self.object());
   note_store(vm, self.object(), Value());
-  if (dict.get() != source) dict->table.copy_from(source->table);
+  if (self.object()->watched()) source->watch();
+  instance_state(self.object())->slots[0] = value;
 }
 Value object_dir(Vm& vm, Args& a) { return dir_of(vm, a[0]); }
 
@@ -317,10 +324,14 @@ void list_of_keys(Vm& vm, DictObject* dict, SetObject* names) {
 
 Value dir_of(Vm& vm, const Value& v) {
   Local<SetObject> names = make_set(vm);
-  if (auto* module = try_cast<ModuleObject>(v)) {
+  if (v.is_object() && v.object()->type->layout == Kind::Module) {
+    auto* module = static_cast<ModuleObject*>(v.object());
     // PEP 562: a module that reads some of its names later may list them.
     if (Value own = dict_get(vm, module->globals, "__dir__")) return call(vm, own, {});
     list_of_keys(vm, module->globals, names);
+    // What a class of the script brings.
+    for (Type* t : module->type->mro)
+      if (module->kind != Kind::Module) list_of_keys(vm, t->attributes, names);
   } else {
     if (v.is_object())
       if (InstanceState* state = instance_state(v.object()); state && state->shape) {

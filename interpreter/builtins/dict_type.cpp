@@ -5,6 +5,7 @@
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/mapping.h"
 
 namespace tsc::interp {
 namespace {
@@ -44,23 +45,8 @@ void update_from_pairs(Vm& vm, DictObject* dict, const Value& pairs) {
   });
 }
 void update_dict(Vm& vm, DictObject* dict, const Value& source) {
-  if (auto* other = try_cast<DictObject>(source)) {
-    for (uint32_t i = 0; i < other->table.used(); ++i) {
-      vm.hear_stop();
-      if (!other->table.entry(i).key) continue;
-      Value key = other->table.entry(i).key, value = other->table.entry(i).value;
-      dict_set(vm, dict, key, value);
-    }
-    return;
-  }
-  if (Value keys = find_attribute(vm, source, intern(vm, "keys").get())) {
-    for_each(vm, call(vm, keys), [&](const Value& key) {
-      dict_set(vm, dict, key, get_item(vm, source, key));
-      return true;
-    });
-    return;
-  }
-  update_from_pairs(vm, dict, source);
+  if (!for_each_pair(vm, source, [&](const Value& key, const Value& value) { dict_set(vm, dict, key, value); }))
+    update_from_pairs(vm, dict, source);
 }
 // An OrderedDict whose class stores items in a way of its own hears of each; a plain dict's class does not, as in
 // Python.

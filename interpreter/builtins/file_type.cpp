@@ -13,6 +13,7 @@
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/value/surrogates.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -289,7 +290,7 @@ Value get_name(Vm& vm, const Value& v) {
 }
 Value file_repr(Vm& vm, const Value& v) {
   FileObject* f = file_of(v);
-  std::string text = "<_io." + f->type->name + " name=" + repr(vm, get_name(vm, v));
+  std::string text = "<_io." + own_name(f->type) + " name=" + repr(vm, get_name(vm, v));
   if (!f->binary) text += " mode='" + f->mode + "' encoding='" + f->text.encoding + "'";
   return str_value(vm, text + ">");
 }

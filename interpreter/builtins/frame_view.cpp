@@ -1,7 +1,9 @@
-// A frame as the program sees it: the code and the line of a call at the moment when somebody asked. It keeps the
-// calls below it in the same way, and no variables, so nothing lives longer for it.
+// A frame as the program sees it: the code, the line and the variables of a call at the moment when somebody asked. It
+// keeps the calls below it in the same way. The frames of a traceback keep no variables, so nothing lives longer for an
+// exception.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 namespace {
@@ -10,6 +12,7 @@ struct FrameView : Object {
   Value code;
   int64_t line = 0;
   Value globals;  // Undefined for a frame of a traceback, which has ended
+  Value locals;   // the same
   Value back;     // Undefined for None
   FrameView() : Object(Kind::Native) {}
 };
@@ -25,10 +28,15 @@ Value frame_globals(Vm& vm, const Value& v) {
   return view_of(v)->globals;
 }
 Value frame_back(Vm&, const Value& v) { return view_of(v)->back ? view_of(v)->back : Value::none(); }
-Value frame_builtins(Vm& vm, const Value&) { return vm.builtins()->globals.value(); }
+Value frame_builtins(Vm& vm, const Value& v) {
+  const auto* globals = try_cast<DictObject>(view_of(v)->globals);
+  return globals ? Value(builtins_of(vm, const_cast<DictObject*>(globals))) : vm.builtins()->globals.value();
+}
 Value frame_trace(Vm&, const Value&) { return Value::none(); }
-Value frame_locals(Vm& vm, const Value&) {
-  raise(vm, vm.exceptions().AttributeError, "a frame keeps no variables; call locals() in the function itself");
+Value frame_locals(Vm& vm, const Value& v) {
+  if (!view_of(v)->locals)
+    raise(vm, vm.exceptions().AttributeError, "the frame has ended, and its variables are not kept");
+  return view_of(v)->locals;
 }
 Value frame_repr(Vm& vm, const Value& v) {
   const lang::CodeObject& code = *cast<CodeObject>(view_of(v)->code)->code;
@@ -43,6 +51,7 @@ void init_frame_view(Vm& vm) {
   f.slots().destroy = destroy_as<FrameView>;
   f.slots().traverse = [](Object* o, Visitor& visit) {
     visit(static_cast<FrameView*>(o)->globals);
+    visit(static_cast<FrameView*>(o)->locals);
     visit(static_cast<FrameView*>(o)->back);
   };
   f.slots().repr = frame_repr;
@@ -56,12 +65,38 @@ void init_frame_view(Vm& vm) {
   vm.extension(&kFrameView) = std::make_shared<Type*>(f.finish());
 }
 
+// A value that lies in a cell when a nested function uses the variable.
+static Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<CellObject>(v)->content : v; }
+
+Value locals_of(Vm& vm, const Frame& frame) {
+  const lang::CodeObject& code = *frame.code->code;
+  const bool is_function = code.kind != lang::CodeKind::ClassBody && code.kind != lang::CodeKind::Module;
+  if (frame.extra && !is_function) return frame.extra;  // a class body's namespace, that of exec
+  if (code.name == "<module>") return Value(frame.globals);
+  Local<DictObject> dict = make_dict(vm);
+  const auto add = [&](const std::string& name, const Value& v) {
+    const Value content = variable_content(v);
+    if (content && !name.empty() && name[0] != '.') dict_set(vm, dict, name, content);
+  };
+  for (size_t r = 0; r < code.register_names.size(); ++r) add(code.register_names[r], frame.registers[r]);
+  for (size_t i = 0; i < code.free_names.size(); ++i)
+    if (code.free_names[i] != "__class__") add(code.free_names[i], frame.function->closure[i].value());
+  return dict.take();
+}
+
 Value make_frame_view(Vm& vm, const Value& code, int64_t line) {
   Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kFrameView));
   Local<FrameView> view = vm.heap().make<FrameView>(type);
   view->code = code;
   view->line = line;
   return view.take();
+}
+
+Value view_of_frame(Vm& vm, const Frame& frame) {
+  Value view = make_frame_view(vm, Value(frame.code), frame.code->code->line_of(frame.pc));
+  view_of(view)->globals = Value(frame.globals);
+  view_of(view)->locals = locals_of(vm, frame);
+  return view;
 }
 
 Value frame_at(Vm& vm, int64_t depth) {
@@ -71,8 +106,7 @@ Value frame_at(Vm& vm, int64_t depth) {
   Value first;
   FrameView* last = nullptr;
   for (; frame; frame = frame->caller()) {
-    Value view = make_frame_view(vm, Value(frame->code), frame->code->code->line_of(frame->pc));
-    view_of(view)->globals = Value(frame->globals);
+    Value view = view_of_frame(vm, *frame);
     (last ? last->back : first) = view;
     last = view_of(view);
   }

@@ -90,15 +90,18 @@ void function_delete(Vm& vm, const Value& self, StrObject* name) {
 Value function_name(Vm&, const Value& v) { return cast<FunctionObject>(v)->name.value(); }
 void function_set_name(Vm& vm, const Value& v, const Value& name) {
   if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__name__ must be set to a string object");
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_qualname(Vm&, const Value& v) { return cast<FunctionObject>(v)->qualified_name.value(); }
 void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
   if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__qualname__ must be set to a string object");
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_doc(Vm& vm, const Value& v) { return doc_of(vm, cast<FunctionObject>(v)); }
-void function_set_doc(Vm&, const Value& v, const Value& doc) {
+void function_set_doc(Vm& vm, const Value& v, const Value& doc) {
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->doc = doc ? doc : Value::none();
 }
 Value function_module(Vm& vm, const Value& v) {
@@ -110,21 +113,37 @@ Value function_module(Vm& vm, const Value& v) {
 }
 void function_set_module(Vm& vm, const Value& v, const Value& value) {
   auto* f = cast<FunctionObject>(v);
+  note_store(vm, f, Value());
   if (!f->attributes) f->attributes = make_dict(vm);
   dict_set(vm, f->attributes, Value(vm.names().module.get()), value ? value : Value::none());
 }
 Value function_dict(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
-  if (!f->attributes) f->attributes = make_dict(vm);
+  if (!f->attributes) {
+    note_store(vm, f, Value());  // from here on attributes may come by the dict
+    f->attributes = make_dict(vm);
+  }
   return f->attributes.value();
 }
 Value function_annotations(Vm& vm, const Value& v) { return annotations_of_function(vm, cast<FunctionObject>(v)); }
 void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
   const bool none = !value || value.is_none();
   if (!none && !is_kind(value, Kind::Dict)) raise_type_error(vm, "__annotations__ must be set to a dict object");
+  note_store(vm, v.object(), Value());
   cast<FunctionObject>(v)->annotations = none ? make_dict(vm).take() : value;
 }
 Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
+void function_set_code(Vm& vm, const Value& v, const Value& value) {
+  auto* f = cast<FunctionObject>(v);
+  auto* code = try_cast<CodeObject>(value);
+  if (!code) raise_type_error(vm, "__code__ must be set to a code object");
+  const size_t wanted = code->code->free_names.size();
+  if (wanted != f->closure.size())
+    raise_value_error(vm, std::string(f->name->view()) + "() requires a code object with " +
+                              std::to_string(f->closure.size()) + " free vars, not " + std::to_string(wanted));
+  note_store(vm, f, Value());
+  f->code = Local<CodeObject>(code);
+}
 // The cells for the free variables of a code.
 std::vector<Local<CellObject>> closure_from(Vm& vm, const Value& given, const lang::CodeObject& code) {
   const size_t wanted = code.free_names.size();
@@ -342,16 +361,32 @@ Value cell_contents(Vm& vm, const Value& v) {
   if (!content) raise_value_error(vm, "Cell is empty");
   return content;
 }
+void cell_set_contents(Vm& vm, const Value& v, const Value& value) {
+  note_store(vm, v.object(), Value());
+  const Value old = std::exchange(cast<CellObject>(v)->content, value);
+}
 
-// types.ModuleType(name, doc=None): a module that no import knows.
-Value module_construct(Vm& vm, Type*, Args& args) {
-  if (args.count == 0) raise_type_error(vm, "module() missing required argument 'name' (pos 1)");
-  if (!is_kind(args[0], Kind::Str))
-    raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, args[0]));
-  Local<ModuleObject> module = make_module(vm, cast<StrObject>(args[0])->view());
-  dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
-  for (const char* name : {"__package__", "__loader__", "__spec__"}) dict_set(vm, module->globals, name, Value::none());
+ModuleObject* module_of(const Value& v) { return static_cast<ModuleObject*>(v.object()); }
+
+// types.ModuleType(name, doc=None): a module that no import knows. One of a class of the script is of kind Native, as
+// the class may do something else where an attribute is read; its attributes are its globals as well.
+Value module_construct(Vm& vm, Type* type, Args&) {
+  Local<ModuleObject> module = vm.heap().make<ModuleObject>(type);
+  if (type->type_flags & kScriptClass) module->kind = Kind::Native;
+  module->globals = make_dict(vm);
   return module.take();
+}
+void module_initialize(Vm& vm, const Value& self, Args& args) {
+  static const Signature kSignature("name, doc=None");
+  std::vector<Value> given;
+  kSignature.bind(vm, "module", args, given);
+  if (!is_kind(given[0], Kind::Str))
+    raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, given[0]));
+  ModuleObject* module = module_of(self);
+  module->name = std::string(cast<StrObject>(given[0])->view());
+  dict_set(vm, module->globals, "__name__", given[0]);
+  dict_set(vm, module->globals, "__doc__", given[1]);
+  for (const char* name : {"__package__", "__loader__", "__spec__"}) dict_set(vm, module->globals, name, Value::none());
 }
 void module_traverse(Object* o, Visitor& visit) {
   visit(static_cast<ModuleObject*>(o)->globals.get());
@@ -361,30 +396,39 @@ void module_clear(Vm&, Object* o) {
   static_cast<ModuleObject*>(o)->annotations.reset();
   static_cast<ModuleObject*>(o)->globals->table.clear();
 }
+// Whether a class of the script says itself what happens to an attribute of this name.
+const Value* class_descriptor(const Value& self, StrObject* name) {
+  if (self.object()->kind == Kind::Module) return nullptr;
+  const Value* found = lookup_in_type(self.object()->type, name);
+  return found && found->is_object() && found->object()->type->slots.bind_set ? found : nullptr;
+}
 Value module_get(Vm& vm, const Value& self, StrObject* name) {
-  auto* m = cast<ModuleObject>(self);
+  ModuleObject* m = module_of(self);
+  if (class_descriptor(self, name)) return generic_get_attribute(vm, self, name);
   if (Value v = dict_get(vm, m->globals, Value(name))) return v;
   if (Value v = generic_get_attribute(vm, self, name)) return v;
   if (Value hook = dict_get(vm, m->globals, Value(vm.names().getattr.get()))) return call(vm, hook, {Value(name)});
   return Value();
 }
 void module_set(Vm& vm, const Value& self, StrObject* name, const Value& value) {
-  dict_set(vm, cast<ModuleObject>(self)->globals, intern(vm, name).take(), value);
+  if (class_descriptor(self, name)) return generic_set_attribute(vm, self, name, value);
+  dict_set(vm, module_of(self)->globals, intern(vm, name).take(), value);
 }
 void module_delete(Vm& vm, const Value& self, StrObject* name) {
-  auto* m = cast<ModuleObject>(self);
+  if (class_descriptor(self, name)) return generic_delete_attribute(vm, self, name);
+  ModuleObject* m = module_of(self);
   const bool were_pending = name == vm.names().annotations.get() && as_annotations(vm, m->annotations);
   if (were_pending) m->annotations.reset();
   if (!dict_remove(vm, m->globals, Value(name)) && !were_pending) raise_attribute_error(vm, self, name);
 }
 Value module_repr(Vm& vm, const Value& self) {
-  auto* m = cast<ModuleObject>(self);
+  ModuleObject* m = module_of(self);
   if (!m->file.empty()) return str_value(vm, "<module '" + m->name + "' from '" + m->file + "'>");
   const bool is_made = bool(dict_get(vm, m->globals, "__spec__"));  // by the program
   return str_value(vm, "<module '" + m->name + (is_made ? "'>" : "' (built-in)>"));
 }
-Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
-Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
+Value module_dict(Vm&, const Value& v) { return module_of(v)->globals.value(); }
+Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, module_of(v)); }
 
 }  // namespace
 
@@ -414,7 +458,7 @@ static void init_code_and_modules(Vm& vm) {
   cell.slots().destroy = destroy_as<CellObject>;
   cell.slots().traverse = cell_traverse;
   cell.slots().clear = cell_clear;
-  cell.getter("cell_contents", cell_contents);
+  cell.getter("cell_contents", cell_contents, cell_set_contents);
   t.cell = cell.finish();
 
   TypeBuilder module(vm, "module", Kind::Module);
@@ -426,6 +470,8 @@ static void init_code_and_modules(Vm& vm) {
   module.slots().delete_attribute = module_delete;
   module.slots().repr = module_repr;
   module.slots().construct = module_construct;
+  module.slots().initialize = module_initialize;
+  module.allow_subclasses();
   module.getter("__dict__", module_dict).getter("__annotations__", module_annotations);
   t.module = module.finish();
 }
@@ -458,7 +504,7 @@ void init_function_types(Vm& vm) {
       .getter("__module__", function_module, function_set_module)
       .getter("__dict__", function_dict)
       .getter("__annotations__", function_annotations, function_set_annotations)
-      .getter("__code__", function_code)
+      .getter("__code__", function_code, function_set_code)
       .getter("__defaults__", function_defaults, function_set_defaults)
       .getter("__kwdefaults__", function_kwdefaults, function_set_kwdefaults)
       .getter("__globals__", function_globals)

@@ -366,26 +366,7 @@ Value in_base(Vm& vm, Args& a) {
   const std::string spec = std::string("#") + kind;
   return str_value(vm, is_big(v) ? format_big(vm, v, spec) : format_int(vm, v.as_int(), spec, "int"));
 }
-// A value that lies in a cell when a nested function uses the variable.
-Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<CellObject>(v)->content : v; }
-Value locals(Vm& vm, Args&) {
-  Frame* frame = vm.current_frame();
-  if (!frame) return make_dict(vm).take();
-  const bool is_function =
-      frame->code->code->kind != lang::CodeKind::ClassBody && frame->code->code->kind != lang::CodeKind::Module;
-  if (frame->extra && !is_function) return frame->extra;  // a class body's namespace, that of exec
-  const lang::CodeObject& code = *frame->code->code;
-  Local<DictObject> dict = make_dict(vm);
-  auto add = [&](const std::string& name, const Value& v) {
-    Value content = variable_content(v);
-    if (content && !name.empty() && name[0] != '.') dict_set(vm, dict, name, content);
-  };
-  if (code.name == "<module>") return Value(frame->globals);
-  for (size_t r = 0; r < code.register_names.size(); ++r) add(code.register_names[r], frame->registers[r]);
-  for (size_t i = 0; i < code.free_names.size(); ++i)
-    if (code.free_names[i] != "__class__") add(code.free_names[i], frame->function->closure[i].value());
-  return dict.take();
-}
+Value locals(Vm& vm, Args&) { return vm.current_frame() ? locals_of(vm, *vm.current_frame()) : make_dict(vm).take(); }
 
 Value vars(Vm& vm, Args& a) {
   if (!a.has(0)) return locals(vm, a);

@@ -115,7 +115,7 @@ Value generator_yield_from(Vm&, const Value& v) {
 Value generator_frame(Vm& vm, const Value& v) {
   GeneratorObject* g = generator_of(v);
   if (!g->frame.function) return Value::none();
-  return make_frame_view(vm, Value(g->frame.code), g->frame.code->code->line_of(g->frame.pc));
+  return view_of_frame(vm, g->frame);
 }
 Value generator_code(Vm&, const Value& v) {
   GeneratorObject* g = generator_of(v);

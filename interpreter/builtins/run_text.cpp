@@ -65,18 +65,8 @@ Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view
 
 struct Namespaces {
   Local<ModuleObject> module;  // of the functions that the text defines
-  Local<DictObject> locals;
+  Value locals;                // a mapping
 };
-
-// A dict of what any mapping holds: the text sees it, and the mapping not what the text does to the dict.
-Local<DictObject> copy_of_mapping(Vm& vm, const Value& mapping) {
-  Local<DictObject> dict = make_dict(vm);
-  for_each(vm, call_method(vm, mapping, "keys"), [&](const Value& key) {
-    dict_set(vm, dict, key, get_item(vm, mapping, key));
-    return true;
-  });
-  return dict;
-}
 
 Namespaces namespaces_of(Vm& vm, const Value& globals, const Value& locals, bool is_exec) {
   const std::string who = is_exec ? "exec() " : "";
@@ -93,21 +83,20 @@ Namespaces namespaces_of(Vm& vm, const Value& globals, const Value& locals, bool
     if (!dict_get(vm, given, "__builtins__")) dict_set(vm, given, "__builtins__", vm.builtins()->globals.value());
     out.module = make_module(vm, is_kind(name, Kind::Str) ? cast<StrObject>(name)->view() : "builtins");
     out.module->globals = given;
-    out.locals = given;
+    out.locals = globals;
   } else {
     out.module = frame ? frame->function->module : make_module(vm, "__main__");
     const Value here = frame && locals.is_none() ? call(vm, dict_get(vm, vm.builtins()->globals, "locals")) : Value();
-    out.locals = is_kind(here, Kind::Dict) ? Local<DictObject>(cast<DictObject>(here)) : out.module->globals;
+    out.locals = here ? here : out.module->globals.value();
   }
-  if (is_kind(locals, Kind::Dict)) out.locals = Local<DictObject>(cast<DictObject>(locals));
-  else if (!locals.is_none()) out.locals = copy_of_mapping(vm, locals);
+  if (!locals.is_none()) out.locals = locals;
   return out;
 }
 
 Value run_code_in(Vm& vm, const Local<CodeObject>& code, const Namespaces& names) {
   FrameState state;
   state.function = make_function(vm, code, names.module);
-  state.extra = names.locals.value();
+  state.extra = names.locals;
   return vm.run_frames({&state, 1});
 }
 

@@ -1,4 +1,5 @@
 #include "interpreter/embed/describe.h"
+#include "interpreter/vm/class_builder.h"
 
 #include <algorithm>
 
@@ -168,7 +169,7 @@ Place class_place(Type* type) {
     if (f == nullptr || !f->code->code->source) continue;
     lang::Arena arena;
     const lang::ParseResult parsed = lang::parse_module(*f->code->code->source, arena);
-    const lang::ClassDef* c = parsed.module ? find_class(parsed.module->body, type->name) : nullptr;
+    const lang::ClassDef* c = parsed.module ? find_class(parsed.module->body, own_name(type)) : nullptr;
     if (c != nullptr) return {f->code->code->source, c->span};
   }
   return {};
@@ -189,10 +190,10 @@ std::string title_of(Vm& vm, const Value& value) {
   if (auto* type = try_cast<Type>(value)) {
     std::string bases;
     for (Type* base : type->bases)
-      if (base->name != "object") bases += (bases.empty() ? "" : ", ") + base->name;
+      if (base->name != "object") bases += (bases.empty() ? "" : ", ") + own_name(base);
     const std::string signature = signature_text(vm, target);
-    return "class " + type->name + (bases.empty() ? "" : "(" + bases + ")") +
-           (signature.empty() ? "" : "\n" + type->name + signature);
+    return "class " + own_name(type) + (bases.empty() ? "" : "(" + bases + ")") +
+           (signature.empty() ? "" : "\n" + own_name(type) + signature);
   }
   const std::string name = text_attribute(vm, value, "__name__");
   if (!name.empty()) return name + signature_text(vm, target);

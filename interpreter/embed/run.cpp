@@ -17,6 +17,7 @@
 #include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/shape_check.h"
 #include "interpreter/value/surrogates.h"
+#include "interpreter/vm/system_hooks.h"
 #include "jit/compile.h"
 #include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
@@ -258,11 +259,28 @@ void clear_interrupt(tsc_engine* engine) {
   engine->vm->interrupts().fetch_and(~static_cast<uint32_t>(kInterruptKeyboard));
 }
 
+// Runs what a person has started. Of an exception that nobody catches the program's own sys.excepthook is told; then
+// there is nothing left to show of it.
+template <class Run>
+tsc_status* run_with_hook(tsc_engine& engine, Run run) {
+  try {
+    return run();
+  } catch (const ScriptException& exception) {
+    if (!tell_excepthook(*engine.vm, exception.exception())) throw;
+    tsc_status* status = exception_status(engine, exception.exception());
+    status->plain.clear();
+    status->colored.clear();
+    return status;
+  }
+}
+
 // ---- source -----------------------------------------------------------------------------------
 
 tsc_status* run_source(tsc_engine* engine, const char* name, const char* text, size_t size) {
   return guarded(engine, [&] {
-    return execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), false);
+    return run_with_hook(*engine, [&] {
+      return execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), false);
+    });
   });
 }
 
@@ -291,7 +309,7 @@ tsc_status* execute_file(tsc_engine& engine, const std::string& path) {
   std::string text;
   if (!read_text(path, text)) return make_status(TSC_NOT_FOUND, "", "cannot read '" + path + "'");
   set_main_file(engine, path);
-  return execute(engine, path, std::move(text), false);
+  return run_with_hook(engine, [&] { return execute(engine, path, std::move(text), false); });
 }
 
 tsc_status* run_file(tsc_engine* engine, const char* given) {
@@ -347,7 +365,9 @@ tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, si
     engine->displayed.reset();
     tsc_status* status = nullptr;
     try {
-      status = execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), true);
+      status = run_with_hook(*engine, [&] {
+        return execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), true);
+      });
     } catch (const ScriptException& exception) {
       dict_set(*engine->vm, engine->main->globals, "_err", exception.local().value());
       throw;

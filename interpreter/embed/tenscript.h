@@ -338,7 +338,8 @@ typedef struct tsc_api {
   int (*status_exit_code)(const tsc_status* status);       /* of sys.exit; 1 for other errors */
   size_t (*status_frame_count)(const tsc_status* status);
   int (*status_frame)(const tsc_status* status, size_t index, tsc_frame* frame);
-  /* The traceback or the diagnostics as a person reads them; color: ANSI escapes or none. */
+  /* The traceback or the diagnostics as a person reads them; color: ANSI escapes or none. Nothing where the
+   * program has told of its error itself, by a sys.excepthook of its own. */
   void (*status_render)(const tsc_status* status, int color, tsc_sink sink, void* user);
   void (*status_free)(tsc_status* status);
   tsc_status* (*error_new)(tsc_engine* engine, const char* type, const char* message);

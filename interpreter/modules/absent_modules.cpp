@@ -249,7 +249,6 @@ constexpr AbsentModule kAttributes[] = {
     {"sys._current_frames", TSC_NO_FRAMES},
     {"sys.setprofile", "the prompt's %time and `tenscript explain` say where time goes"},
     {"sys.settrace", "there is no debugger; use print, or -i to look at names afterwards"},
-    {"sys.unraisablehook", "errors of __del__ and of callbacks of weak references are printed on standard error"},
     {"tempfile.SpooledTemporaryFile", "use io.BytesIO or io.StringIO, or TemporaryFile"},
     {"tempfile.mktemp", "another program could take the name first; use NamedTemporaryFile"},
     {"threading.setprofile", "the prompt's %time and `tenscript explain` say where time goes"},

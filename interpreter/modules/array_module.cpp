@@ -6,6 +6,7 @@
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 
@@ -46,7 +47,7 @@ Value array_construct(Vm& vm, Type* type, Args& args) {
 Value repr_array(Vm& vm, const Value& self) {
   const ArrayObject* array = array_of(self);
   TextBuilder out(vm);
-  out += array->type->name;
+  out += own_name(array->type);
   out += "('";
   out += array->format->code;
   out += '\'';

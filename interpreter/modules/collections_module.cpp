@@ -4,6 +4,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/modules/itertools_types.h"
 #include "interpreter/value/text_builder.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -188,7 +189,7 @@ Value deque_repr(Vm& vm, const Value& self) {
   if (guard.recursive()) return str_value(vm, "[...]");
   std::vector<Value> items(d->items.begin(), d->items.end());
   TextBuilder out(vm);
-  out += d->type->name;
+  out += own_name(d->type);
   out += "([";
   add_reprs(vm, out, items);
   out += ']';

@@ -2,6 +2,7 @@
 // that lru_cache makes. functools.tsc holds the rest.
 #include "interpreter/modules/itertools_types.h"
 #include "interpreter/modules/partial.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -73,7 +74,7 @@ Value partial_call(Vm& vm, const Value& self, Args& args) {
 }
 Value partial_repr(Vm& vm, const Value& self) {
   Partial* p = partial_of(self);
-  std::string name = self.object()->type->name;
+  std::string name = own_name(self.object()->type);
   std::string text = (name == "partial" ? "functools." : "") + name + "(" + repr(vm, p->function);
   for (const Value& v : p->positional) text += ", " + repr(vm, v);
   for (const auto& [key, value] : p->keywords) text += ", " + std::string(key->view()) + "=" + repr(vm, value);

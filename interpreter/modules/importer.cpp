@@ -20,6 +20,11 @@
 
 namespace tsc::interp {
 
+ModuleObject* as_module(const Value& v) {
+  const bool is_module = v.is_object() && v.object()->type->layout == Kind::Module;
+  return is_module ? static_cast<ModuleObject*>(v.object()) : nullptr;
+}
+
 void Importer::register_native(std::string_view name, NativeMaker make) { natives_[std::string(name)] = make; }
 
 namespace {
@@ -35,6 +40,24 @@ std::optional<std::string> read_file(const std::string& path) {
 
 // In the order of search; the second only when the host asks for it.
 constexpr std::string_view kEndings[] = {".tsc", ".py"};
+
+std::vector<std::string> texts_of(const ListObject& list) {
+  std::vector<std::string> texts;
+  for (const Value& item : list.items)
+    if (auto* text = try_cast<StrObject>(item)) texts.emplace_back(text->view());
+  return texts;
+}
+
+// The folders that the program says its modules lie in; null: it says nothing.
+ListObject* path_of_package(Vm& vm, const ModuleObject* module) {
+  return try_cast<ListObject>(dict_get(vm, module->globals.get(), Value(vm.names().path.get())));
+}
+
+bool is_package(Vm& vm, const ModuleObject* module) { return module->is_package || path_of_package(vm, module); }
+
+bool has(const std::vector<std::string>& folders, const std::string& folder) {
+  return std::find(folders.begin(), folders.end(), folder) != folders.end();
+}
 
 bool same_text(std::string_view a, std::string_view b) {
   return a.size() == b.size() && (a.data() == b.data() || a == b);
@@ -101,7 +124,7 @@ std::optional<std::string> Importer::find(const std::string& name) {
   Local<ModuleObject> parent;
   if (dot != std::string::npos) {
     parent = import_absolute(name.substr(0, dot));
-    if (!parent->is_package) return std::nullopt;
+    if (!is_package(vm_, parent)) return std::nullopt;
   }
   Location found = locate(name, parent.get());
   return found.found ? std::optional<std::string>(found.file) : std::nullopt;
@@ -121,9 +144,11 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   std::string tail = name.substr(name.rfind('.') + 1);
   // A name is one part of a path there, never more.
   if (!tail.empty() && tail.find('/') == std::string::npos)
-    for (const std::string& folder : folders_of(parent))
-      if (!lang::is_library_file(folder) && (parent || may_search(folder)) && locate_on_disk(folder, tail, out))
+    for (const std::string& folder : folders_of(parent)) {
+      const bool is_its_own = parent && has(parent->path, folder);
+      if (!lang::is_library_file(folder) && (is_its_own || may_search(folder)) && locate_on_disk(folder, tail, out))
         return out;
+    }
   // What only lies above a module of the host is an empty package.
   if (!locate_embedded(name, out) && package) return {true, true, name + ".tsc", "", "", {}, {}};
   return out;
@@ -135,18 +160,14 @@ ListObject* Importer::path_of_script() const {
 }
 
 std::vector<std::string> Importer::folders_of(ModuleObject* parent) const {
-  if (parent) return parent->path;
-  const ListObject* path = path_of_script();
+  const ListObject* path = parent ? path_of_package(vm_, parent) : path_of_script();
+  if (!path && parent) return parent->path;
   if (!path) return vm_.config().module_path;
-  std::vector<std::string> folders;
-  for (const Value& folder : path->items)
-    if (auto* text = try_cast<StrObject>(folder)) folders.emplace_back(text->view());
-  return folders;
+  return texts_of(*path);
 }
 
 bool Importer::may_search(const std::string& folder) const {
-  const std::vector<std::string>& own = vm_.config().module_path;
-  if (std::find(own.begin(), own.end(), folder) != own.end()) return true;
+  if (has(vm_.config().module_path, folder)) return true;
   try {
     check_read(vm_, folder.empty() ? "." : folder);
     return true;
@@ -170,7 +191,7 @@ std::string Importer::shadow_hint(const ModuleObject& module) {
 
 std::string Importer::absence(const std::string& name, ModuleObject* parent) {
   if (std::string_view why = absent_module(name); !why.empty()) return ": " + std::string(why);
-  if (parent && !parent->is_package) return "; '" + parent->name + "' is not a package";
+  if (parent && !is_package(vm_, parent)) return "; '" + parent->name + "' is not a package";
   const std::string tail = name.substr(name.rfind('.') + 1);
   for (const std::string& folder : folders_of(parent)) {
     if (!parent && !may_search(folder)) return "; '" + folder + "' of sys.path may not be read";
@@ -262,8 +283,8 @@ void Importer::reload(ModuleObject& module) {
   if (natives_.count(module.name)) return;  // their functions are what they are
   const size_t dot = module.name.rfind('.');
   const Value parent = dot == std::string::npos ? Value() : dict_get(vm_, vm_.modules(), module.name.substr(0, dot));
-  Location found = locate(module.name, try_cast<ModuleObject>(parent));
-  if (!found.found) not_found(module.name, try_cast<ModuleObject>(parent));
+  Location found = locate(module.name, as_module(parent));
+  if (!found.found) not_found(module.name, as_module(parent));
   const Local<ModuleObject> held(&module);
   const Local<CodeObject> code = code_of(found);
   module.file = found.file;
@@ -309,7 +330,7 @@ bool Importer::is_to_wait_for(std::string name) const {
 }
 
 void Importer::wait_for_other_thread(const std::string& name, const Value& value) {
-  auto* module = try_cast<ModuleObject>(value);
+  auto* module = as_module(value);
   if (!module) return;
   struct Waiting {
     std::map<uint64_t, std::string>& threads;
@@ -331,7 +352,7 @@ Value Importer::import_one(const std::string& name, ModuleObject* parent) {
     if (!vm_.threads().alone()) wait_for_other_thread(name, known);
     return known;
   }
-  if (parent && !parent->is_package) {
+  if (parent && !is_package(vm_, parent)) {
     // os.path and the like: native submodules are attributes of their parent.
     if (natives_.find(name) == natives_.end()) not_found(name, parent);
   }
@@ -348,17 +369,17 @@ Value Importer::import_whole(const std::string& name) {
     dot = name.find('.', dot + 1);
     std::string prefix = name.substr(0, dot);
     Local<ModuleObject> parent;
-    if (auto* p = try_cast<ModuleObject>(module)) parent = Local<ModuleObject>(p);
+    if (auto* p = as_module(module)) parent = Local<ModuleObject>(p);
     module = import_one(prefix, parent);
   } while (dot != std::string::npos);
   return module;
 }
 
 Local<ModuleObject> Importer::import_absolute(const std::string& name) {
-  const Value module = import_whole(name);
-  if (!is_kind(module, Kind::Module))
-    raise(vm_, vm_.exceptions().ImportError, "'" + name + "' in sys.modules is not a module");
-  return Local<ModuleObject>(cast<ModuleObject>(module));
+  const Value imported = import_whole(name);
+  ModuleObject* module = as_module(imported);
+  if (!module) raise(vm_, vm_.exceptions().ImportError, "'" + name + "' in sys.modules is not a module");
+  return Local<ModuleObject>(module);
 }
 
 std::string Importer::resolve_relative(ModuleObject* from, std::string_view name, uint32_t level) {
@@ -397,11 +418,11 @@ std::vector<std::string> Importer::looked_up(ModuleObject* from, std::string_vie
 
 Value Importer::import_from(const Value& module, StrObject* name) {
   if (Value v = find_attribute(vm_, module, name)) return v;
-  auto* m = try_cast<ModuleObject>(module);
+  auto* m = as_module(module);
   std::string text(name->view());
   if (!m) raise_attribute_error(vm_, module, name);
   std::string full = m->name + "." + text;
-  if (m->is_package) {
+  if (is_package(vm_, m)) {
     try {
       return import_one(full, m);
     } catch (const ScriptException& e) {
@@ -432,7 +453,7 @@ Value Importer::import_from(const Value& module, StrObject* name) {
 }
 
 void Importer::import_star(const Value& module, DictObject* target) {
-  auto* m = try_cast<ModuleObject>(module);
+  auto* m = as_module(module);
   if (!m) raise(vm_, vm_.exceptions().ImportError, "import * needs a module");
   if (Value all = dict_get(vm_, m->globals, "__all__")) {
     for_each(vm_, all, [&](const Value& name) {

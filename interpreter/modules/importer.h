@@ -10,6 +10,9 @@
 
 namespace tsc::interp {
 
+// The module, one of a class of the script as well; null where the value is none.
+ModuleObject* as_module(const Value& v);
+
 class Importer {
  public:
   using NativeMaker = Local<ModuleObject> (*)(Vm& vm);

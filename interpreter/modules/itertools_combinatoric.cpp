@@ -4,6 +4,7 @@
 
 #include "interpreter/heap/patience.h"
 #include "interpreter/modules/itertools_types.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -129,7 +130,7 @@ Value selector_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kOptional("iterable, r=None");
   static const Signature kRequired("iterable, r");
   constexpr bool optional = selection == Selection::Permutations;
-  std::vector<Value> v = bind_arguments(vm, optional ? kOptional : kRequired, type->name, args);
+  std::vector<Value> v = bind_arguments(vm, optional ? kOptional : kRequired, own_name(type), args);
   auto it = make_iterator<Selector<selection>>(vm, type);
   it->pool = std::move(to_list(vm, v[0])->items);
   int64_t r = v[1].is_none() && optional ? static_cast<int64_t>(it->pool.size()) : to_index(vm, v[1]);

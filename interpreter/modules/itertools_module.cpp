@@ -1,6 +1,7 @@
 // itertools: iterators over one stream (the combinatoric ones are in itertools_combinatoric.cpp).
 // Each is a native type whose constructor takes what CPython's takes.
 #include "interpreter/modules/itertools_types.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -30,7 +31,7 @@ Value count_repr(Vm& vm, const Value& self) {
   auto* it = static_cast<Count*>(self.object());
   bool unit = it->step.is_int() && it->step.as_int() == 1;
   return str_value(
-      vm, self.object()->type->name + "(" + repr(vm, it->value) + (unit ? "" : ", " + repr(vm, it->step)) + ")");
+      vm, own_name(self.object()->type) + "(" + repr(vm, it->value) + (unit ? "" : ", " + repr(vm, it->step)) + ")");
 }
 
 struct Cycle final : NativeIterator {
@@ -79,7 +80,7 @@ Value repeat_construct(Vm& vm, Type* type, Args& args) {
 }
 Value repeat_repr(Vm& vm, const Value& self) {
   auto* it = static_cast<Repeat*>(self.object());
-  return str_value(vm, self.object()->type->name + "(" + repr(vm, it->value) +
+  return str_value(vm, own_name(self.object()->type) + "(" + repr(vm, it->value) +
                            (it->left < 0 ? "" : ", " + std::to_string(it->left)) + ")");
 }
 
@@ -203,8 +204,8 @@ struct Ruled final : NativeIterator {
 };
 template <Rule rule>
 Value ruled_construct(Vm& vm, Type* type, Args& args) {
-  no_keywords(vm, type->name, args);
-  expect_count(vm, type->name, args, 2);
+  no_keywords(vm, own_name(type), args);
+  expect_count(vm, own_name(type), args, 2);
   auto it = make_iterator<Ruled<rule>>(vm, type);
   it->function = args[0];
   it->source = iterate(vm, args[1]);
@@ -278,8 +279,8 @@ struct Pairwise final : NativeIterator {
 };
 template <class T>
 Value one_source_construct(Vm& vm, Type* type, Args& args) {
-  no_keywords(vm, type->name, args);
-  expect_count(vm, type->name, args, 1);
+  no_keywords(vm, own_name(type), args);
+  expect_count(vm, own_name(type), args, 1);
   Local<T> it = make_iterator<T>(vm, type);
   it->source = iterate(vm, args[0]);
   return it.take();

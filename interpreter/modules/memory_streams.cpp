@@ -433,7 +433,7 @@ void begin_stream_type(TypeBuilder& b) {
     return self;
   };
   b.with_attributes(offset_of(&MemoryStream::state)).allow_subclasses();
-  b.module("io")
+  b.module("_io")
       .getter("closed", get_closed)
       .getter("_closed", get_closed)
       .method("flush", "self", stream_flush)

@@ -2,6 +2,7 @@
 // is asked less often in stdlib/datetime.tsc.
 #include "interpreter/modules/calendar.h"
 #include "interpreter/vm/call.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -297,7 +298,7 @@ Type* make_datetime_type(Vm& vm, Type* date) {
 std::string shown_name(Vm& vm, const Value& v) {
   const Type* type = v.object()->type;
   const CalendarTypes& types = calendar_types(vm);
-  return (type == types.date || type == types.datetime || type == types.time ? "datetime." : "") + type->name;
+  return (type == types.date || type == types.datetime || type == types.time ? "datetime." : "") + own_name(type);
 }
 
 int64_t mixed(int64_t n) {

@@ -1,6 +1,7 @@
 // operator: the operators as functions, and itemgetter, attrgetter, methodcaller.
 #include "interpreter/modules/itertools_types.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -193,7 +194,7 @@ Value method_call(Vm& vm, const Value& self, Args& args) {
 }
 Value getter_repr(Vm& vm, const Value& self) {
   Getter* g = getter_of(self);
-  std::string text = "operator." + self.object()->type->name + "(";
+  std::string text = "operator." + own_name(self.object()->type) + "(";
   for (size_t i = 0; i < g->items.size(); ++i) text += (i ? ", " : "") + repr(vm, g->items[i]);
   for (size_t i = 0; i < g->keyword_names.size(); ++i)
     text += ", " + std::string(g->keyword_names[i]->view()) + "=" + repr(vm, g->keyword_values[i]);

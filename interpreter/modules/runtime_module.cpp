@@ -3,6 +3,7 @@
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/annotations.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -124,6 +125,12 @@ Value share(Vm&, Args& a) {
   return Value::boolean(to && from);
 }
 
+// name_with_module(class): what Python has as a class of C is called by its module in messages. Gives the class.
+Value name_class(Vm& vm, Args& a) {
+  name_with_module(vm, cast<Type>(a[0]));
+  return a[0];
+}
+
 // find_module(name): the file that an import would run, "built-in", or None.
 Value find_module(Vm& vm, Args& a) {
   const auto file = vm.importer().find(std::string(text_of(vm, a[0], "name")));
@@ -145,6 +152,7 @@ Local<ModuleObject> make_runtime_module(Vm& vm) {
       .function("file_text", "code", file_text)
       .function("annotations", "object", annotations)
       .function("share_annotations", "to, source", share)
+      .function("name_with_module", "class_", name_class)
       .function("find_module", "name", find_module);
   return m.finish();
 }

@@ -189,7 +189,7 @@ Value named_parts_repr(Vm& vm, Args& a) {
   Type* type = type_of(vm, a[0]);
   Local<TupleObject> names = to_tuple(vm, get_attribute(vm, Value(type), "__match_args__"));
   Local<TupleObject> values = to_tuple(vm, a[0]);
-  std::string text = "sys." + type->name + "(";
+  std::string text = "sys." + own_name(type) + "(";
   for (uint32_t i = 0; i < names->size; ++i)
     text += (i ? ", " : "") + to_string(vm, names->items[i]) + "=" + repr(vm, values->items[i]);
   return str_value(vm, text + ")");
@@ -212,7 +212,9 @@ Value named_parts(Vm& vm, const char* name, const Parts& parts) {
   dict_set(vm, attributes, "__repr__", shown.take());
   request.namespace_ = attributes.take();
   request.bases.push_back(Value(vm.types().tuple));
-  Value made = call(vm, build_class(vm, request), {make_tuple(vm, values).take()});
+  const Value type = build_class(vm, request);
+  name_with_module(vm, cast<Type>(type));
+  Value made = call(vm, type, {make_tuple(vm, values).take()});
   for (const auto& [part, value] : parts) set_attribute(vm, made, intern(vm, part).get(), value);
   return made;
 }
@@ -300,6 +302,49 @@ void add_facts(Vm& vm, ModuleBuilder& m) {
       .function("getrefcount", "object, /", getrefcount);
 }
 
+// The hooks that a program may replace (vm/system_hooks.h).
+Value excepthook(Vm& vm, Args& a) {
+  auto* exception = try_cast<ExceptionObject>(a[1]);
+  std::string text =
+      exception ? render_traceback(vm, exception)
+                : "TypeError: print_exception(): Exception expected for value, " + type_name(vm, a[1]) + " found\n";
+  if (!text.ends_with('\n')) text += '\n';
+  vm.write(Stream::Error, text);
+  return Value::none();
+}
+Value displayhook(Vm& vm, Args& a) {
+  if (a[0].is_none()) return a[0];
+  vm.write(Stream::Out, repr(vm, a[0]) + "\n");
+  dict_set(vm, vm.builtins()->globals, "_", a[0]);
+  return Value::none();
+}
+// What unraisablehook is told of.
+Value unraisable(Vm& vm, Args& a) {
+  return named_parts(vm, "UnraisableHookArgs",
+                     {{"exc_type", Value(a[0].object()->type)},
+                      {"exc_value", a[0]},
+                      {"exc_traceback", get_attribute(vm, a[0], "__traceback__")},
+                      {"err_msg", Value::none()},
+                      {"object", a[1]}});
+}
+Value unraisablehook(Vm& vm, Args& a) {
+  auto* exception = try_cast<ExceptionObject>(get_attribute(vm, a[0], "exc_value"));
+  if (!exception) raise_type_error(vm, "unraisablehook() argument has no exception");
+  const Value message = get_attribute(vm, a[0], "err_msg");
+  vm.write(Stream::Error, (message.is_none() ? "Exception ignored in" : to_string(vm, message)) + ": " +
+                              repr(vm, get_attribute(vm, a[0], "object")) + "\n" + render_traceback(vm, exception));
+  return Value::none();
+}
+
+void add_hooks(Vm& vm, ModuleBuilder& m) {
+  const std::pair<const char*, Value> hooks[] = {
+      {"excepthook", make_native(vm, "excepthook", "exctype, value, traceback, /", excepthook).take()},
+      {"displayhook", make_native(vm, "displayhook", "object, /", displayhook).take()},
+      {"unraisablehook", make_native(vm, "unraisablehook", "unraisable, /", unraisablehook).take()}};
+  for (const auto& [name, hook] : hooks) m.value(name, hook).value("__" + std::string(name) + "__", hook);
+  m.function("_unraisable", "exception, object, /", unraisable);
+}
+
 Value text_encoding(Vm& vm, Args&) { return str_value(vm, "utf-8"); }
 
 // The program that runs; empty where nothing may be known of the process.
@@ -383,6 +428,7 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .function("_format_exception", "exception, /", format_exception)
       .function("_format_exception_only", "exception, /", format_exception_only);
   add_facts(vm, m);
+  add_hooks(vm, m);
   return m.finish();
 }
 

@@ -6,6 +6,7 @@
 #include "interpreter/modules/calendar.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 
@@ -240,7 +241,7 @@ Value repr_of(Vm& vm, const Value& self) {
   add("days", d->days), add("seconds", d->seconds), add("microseconds", d->microseconds);
   const Type* type = self.object()->type;
   const bool own = type == calendar_types(vm).timedelta;
-  return str_value(vm, (own ? "datetime." : "") + type->name + "(" + (parts.empty() ? "0" : parts) + ")");
+  return str_value(vm, (own ? "datetime." : "") + own_name(type) + "(" + (parts.empty() ? "0" : parts) + ")");
 }
 
 Value str_of(Vm& vm, const Value& self) {

@@ -163,7 +163,7 @@ Value tensor_format(Vm& vm, const Value& self, StrObject* spec) {
   if (is_number && spec->size) return str_value(vm, format(vm, tensor_item(vm, x->tensor), spec->view()));
   if (spec->size) raise_type_error(vm, "unsupported format string passed to Tensor.__format__");
   return str_value(vm, is_number && !x->needs_grad() && !is_batched(x) ? to_string(vm, tensor_item(vm, x->tensor))
-                                                                       : tensor_text(vm, x));
+                                                                       : to_string(vm, self));
 }
 
 void traverse_tensor(Object* object, Visitor& visit) {
@@ -429,7 +429,7 @@ void fill_slots(TypeSlots& slots) {
 
 Type* make_tensor_type(Vm& vm) {
   TypeBuilder type(vm, "Tensor", Kind::Native);
-  type.module("torch").with_attributes(offset_of(&TensorObject::state)).allow_subclasses();
+  type.module("torch").with_attributes(offset_of(&TensorObject::state)).allow_subclasses().open();
   fill_slots(type.slots());
   type.getter("shape", get_shape)
       .getter("_strides", get_strides)

@@ -88,6 +88,7 @@ enum TypeFlag : uint32_t {
   kAbstractClass = 32,      // has abstract methods left: no instances
   kSlotsOnly = 64,          // __slots__ all the way down: no attributes but those, no __dict__
   kHasFinalizer = 128,      // __del__ in the MRO
+  kOpenClass = 256,         // of C++, but its attributes may be set as those of a script class
 };
 
 struct Type : Object {

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "interpreter/vm/attempt.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/vm_access.h"
 
 namespace tsc::interp {
@@ -53,10 +54,41 @@ void reserve_slots(Vm& vm, InstanceState& state, uint32_t count, uint32_t hint) 
   state.capacity = capacity;
 }
 
+namespace {
+
+// In dictionary mode slot 0 holds the `__dict__`. What `__slots__` of a class names does not belong into it: slot 1
+// holds the dict of these, once an object of a class with both has some.
+constexpr uint32_t kDictSlot = 0, kMembersSlot = 1;
+
+bool is_member(Vm& vm, Type* type, StrObject* name) {
+  const Value* found = lookup_in_type(type, name);
+  return found && found->is_object() && found->object()->type == vm.types().member_descriptor;
+}
+
+// The dict that holds an attribute of this name, or would; `make`: one is made where there is none.
+Local<DictObject> dict_for(Vm& vm, Object* o, StrObject* name, bool make) {
+  InstanceState& state = *instance_state(o);
+  if (!(o->type->type_flags & kScriptClass) || !is_member(vm, o->type, name))
+    return Local<DictObject>(cast<DictObject>(state.slots[kDictSlot]));
+  if (state.capacity <= kMembersSlot || state.slots[kMembersSlot].is_undefined()) {
+    if (!make) return {};
+    Value members = make_dict(vm).take();
+    if (o->watched()) members.object()->watch();
+    reserve_slots(vm, state, kMembersSlot + 1, 0);
+    state.slots[kMembersSlot] = members;
+  }
+  return Local<DictObject>(cast<DictObject>(state.slots[kMembersSlot]));
+}
+
+}  // namespace
+
 Value get_own_attribute(Vm& vm, Object* o, StrObject* name) {
   InstanceState* state = instance_state(o);
   if (!state || !state->shape) return Value();
-  if (state->shape->dictionary_mode()) return dict_get(vm, cast<DictObject>(state->slots[0]), Value(name));
+  if (state->shape->dictionary_mode()) {
+    const Local<DictObject> dict = dict_for(vm, o, name, false);
+    return dict ? dict_get(vm, dict, Value(name)) : Value();
+  }
   int32_t slot = state->shape->find(name);
   return slot < 0 ? Value() : state->slots[slot];
 }
@@ -83,7 +115,7 @@ void set_own_attribute(Vm& vm, Object* o, StrObject* raw_name, const Value& valu
     }
     attribute_dict(vm, o);
   }
-  dict_set(vm, cast<DictObject>(state->slots[0]), Value(name.get()), value);
+  dict_set(vm, dict_for(vm, o, name, true), Value(name.get()), value);
 }
 
 bool delete_own_attribute(Vm& vm, Object* o, StrObject* raw_name) {
@@ -92,7 +124,8 @@ bool delete_own_attribute(Vm& vm, Object* o, StrObject* raw_name) {
   Local<StrObject> name = intern(vm, raw_name);
   if (state->shape->dictionary_mode()) {
     note_store(vm, o, Value(name.get()));
-    return dict_remove(vm, cast<DictObject>(state->slots[0]), Value(name.get()));
+    const Local<DictObject> dict = dict_for(vm, o, name, false);
+    return dict && dict_remove(vm, dict, Value(name.get()));
   }
   int32_t slot = state->shape->find(name);
   if (slot < 0) return false;
@@ -111,20 +144,43 @@ bool delete_own_attribute(Vm& vm, Object* o, StrObject* raw_name) {
 Local<DictObject> attribute_dict(Vm& vm, Object* o) {
   InstanceState* state = instance_state(o);
   if (!state->shape) state->shape = o->type->root();
-  if (state->shape->dictionary_mode()) return Local<DictObject>(cast<DictObject>(state->slots[0]));
-  Local<DictObject> dict = make_dict(vm);
-  for (uint32_t i = 0; i < state->shape->size(); ++i) dict_set(vm, dict, Value(state->shape->name(i)), state->slots[i]);
+  if (state->shape->dictionary_mode()) return Local<DictObject>(cast<DictObject>(state->slots[kDictSlot]));
+  Local<DictObject> dict = make_dict(vm), members;
+  for (uint32_t i = 0; i < state->shape->size(); ++i) {
+    StrObject* name = state->shape->name(i);
+    const bool is_in_slot = (o->type->type_flags & kScriptClass) && is_member(vm, o->type, name);
+    if (is_in_slot && !members) members = make_dict(vm);
+    dict_set(vm, is_in_slot ? members : dict, Value(name), state->slots[i]);
+  }
   // Compiled code that assumed slots of this object must not read the moved ones; afterwards the dict
   // carries the watch bit as well.
   note_store(vm, o, Value());
   if (o->watched()) dict->watch();
-  reserve_slots(vm, *state, 1, 1);
+  if (o->watched() && members) members->watch();
+  reserve_slots(vm, *state, members ? kMembersSlot + 1 : 1, 1);
   for (uint32_t i = 0; i < state->capacity; ++i) state->slots[i].reset();
-  state->slots[0] = dict.value();
+  state->slots[kDictSlot] = dict.value();
+  if (members) state->slots[kMembersSlot] = members.value();
   Type* type = o->type;
   if (!type->dictionary_shape) type->dictionary_shape = std::make_unique<Shape>(type, true);
   state->shape = type->dictionary_shape.get();
   return dict;
+}
+
+Object* attribute_holder(Vm& vm, Object* o, StrObject* name) {
+  if (!attribute_dict_of(o)) return o;
+  const Local<DictObject> dict = dict_for(vm, o, name, false);
+  return dict ? static_cast<Object*>(dict.get()) : o;
+}
+
+DictObject* attribute_dict_of(const Object* o) {
+  const InstanceState* state = instance_state(const_cast<Object*>(o));
+  return state && state->shape && state->shape->dictionary_mode() ? cast<DictObject>(state->slots[kDictSlot]) : nullptr;
+}
+
+bool shares_attributes(const Object* o) {
+  const DictObject* dict = attribute_dict_of(o);
+  return dict && dict->reference_count > 1;
 }
 
 Value generic_get_attribute(Vm& vm, const Value& v, StrObject* name) {

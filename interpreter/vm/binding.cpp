@@ -1,5 +1,6 @@
 // Argument binding of script functions. What does not fit is no throw: its error waits in the Vm, and the answer is
 // false.
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -62,7 +63,7 @@ struct Binder {
     name = name.substr(0, dot);
     if (const size_t outer = name.rfind('.'); outer != name.npos) name.remove_prefix(outer + 1);
     for (const Type* type : type_of(vm, first)->mro)
-      if (type->name == name && type != vm.types().object) return true;
+      if (own_name(type) == name && type != vm.types().object) return true;
     return false;
   }
 

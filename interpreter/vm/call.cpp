@@ -5,6 +5,7 @@
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/mapping.h"
 #include "interpreter/vm/native.h"
 #include "lang/bytecode/bytecode.h"
 #include "runtime/base/error.h"
@@ -176,16 +177,11 @@ void settle_unpacked(Vm& vm, const Value& callee, Value& positional, Value* keyw
     positional = to_tuple(vm, positional).take();
   }
   if (!keywords) return;
-  if (!is_kind(*keywords, Kind::Dict)) {
-    Value keys = find_attribute(vm, *keywords, intern(vm, "keys").get());
-    if (!keys)
+  if (!plain_dict(vm, *keywords)) {
+    Local<DictObject> dict = make_dict(vm);
+    if (!for_each_pair(vm, *keywords, [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); }))
       raise_type_error(
           vm, callable_name(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, *keywords));
-    Local<DictObject> dict = make_dict(vm);
-    for_each(vm, call(vm, keys), [&](const Value& key) {
-      dict_set(vm, dict, key, get_item(vm, *keywords, key));
-      return true;
-    });
     *keywords = dict.take();
   }
   Table& table = cast<DictObject>(*keywords)->table;

@@ -6,6 +6,7 @@
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/native.h"
+#include "interpreter/vm/slot_rows.h"
 #include "interpreter/vm/vm_access.h"
 #include "lang/bytecode/bytecode.h"
 #include "lang/library_file.h"
@@ -238,8 +239,15 @@ void call_init_subclass(Vm& vm, Type* type, const ClassRequest& request) {
   call(vm, bind_attribute(vm, *hook, Value(), type), args);
 }
 
-// The most derived of the metaclass asked for and those of the bases.
-Type* choose_metaclass(Vm& vm, const ClassRequest& request) {
+// What the class statement names: a class, or any other callable, which takes its place. Undefined: nothing.
+Value named_metaclass(const ClassRequest& request) {
+  for (const auto& [name, value] : request.keywords)
+    if (name->view() == "metaclass") return value;
+  return Value();
+}
+
+// The most derived of the metaclass asked for (may be Undefined) and those of the bases.
+Type* choose_metaclass(Vm& vm, const ClassRequest& request, const Value& named) {
   Type* chosen = vm.types().type;
   auto consider = [&](Type* candidate) {
     if (candidate->is_subtype_of(chosen)) chosen = candidate;
@@ -248,11 +256,10 @@ Type* choose_metaclass(Vm& vm, const ClassRequest& request) {
                        "metaclass conflict: the metaclass of a derived class must be a "
                        "(non-strict) subclass of the metaclasses of all its bases");
   };
-  for (const auto& [name, value] : request.keywords) {
-    if (name->view() != "metaclass") continue;
-    Type* asked = try_cast<Type>(value);
-    if (!asked || !asked->is_subtype_of(vm.types().type))
-      raise_type_error(vm, "a metaclass must be a class derived from type, not '" + type_name(vm, value) + "'");
+  if (named) {
+    Type* asked = cast<Type>(named);
+    if (!asked->is_subtype_of(vm.types().type))
+      raise_type_error(vm, "a metaclass must be a class derived from type, not '" + asked->name + "'");
     consider(asked);
   }
   for (const Value& base : request.bases)
@@ -313,15 +320,18 @@ Value call_with_keywords(Vm& vm, const Value& callee, std::span<const Value> pos
 }
 
 // What the body writes to: a dict, or what the metaclass's own __prepare__ gives.
-Value prepared_namespace(Vm& vm, Type* metaclass, const ClassRequest& request) {
+Value prepared_namespace(Vm& vm, const Value& metaclass, const ClassRequest& request) {
   Local<StrObject> name = intern(vm, "__prepare__");
+  Type* const type = try_cast<Type>(metaclass);
   Type* owner = nullptr;
-  if (lookup_in_type(metaclass, name, &owner) && owner == vm.types().type) return make_dict(vm).take();
-  const Value hook = get_attribute(vm, Value(metaclass), name);
+  if (type && lookup_in_type(type, name, &owner) && owner == vm.types().type) return make_dict(vm).take();
+  const Value hook = type ? get_attribute(vm, metaclass, name) : find_attribute(vm, metaclass, name);
+  if (!hook) return make_dict(vm).take();
   const Value positional[] = {Value(request.name.get()), make_tuple(vm, request.bases).take()};
   Value made = call_with_keywords(vm, hook, positional, request);
   if (!type_of(vm, made)->slots.get_item)
-    raise_type_error(vm, metaclass->name + ".__prepare__() must return a mapping, not " + type_name(vm, made));
+    raise_type_error(vm, (type ? type->name : std::string("<metaclass>")) +
+                             ".__prepare__() must return a mapping, not " + type_name(vm, made));
   return made;
 }
 
@@ -338,21 +348,36 @@ void run_body(Vm& vm, ClassRequest& request) {
 
 }  // namespace
 
+std::string own_name(const Type* type) {
+  const std::string& own = type->qualified_name;
+  const bool has_module = type->name.size() > own.size() + 1 && type->name.ends_with(own) &&
+                          type->name[type->name.size() - own.size() - 1] == '.';
+  return has_module ? own : type->name;
+}
+
+void name_with_module(Vm& vm, Type* type) {
+  const Value module = dict_get(vm, type->attributes, Value(vm.names().module.get()));
+  if (is_kind(module, Kind::Str)) type->name = std::string(cast<StrObject>(module)->view()) + "." + own_name(type);
+}
+
 Value build_class(Vm& vm, const ClassRequest& request) {
   ClassRequest plain = request;
   const Value written_bases = resolve_bases(vm, plain);
-  Type* metaclass = choose_metaclass(vm, plain);
+  const Value named = named_metaclass(plain);
+  const bool is_callable = named && !is_kind(named, Kind::Type);
+  const Value metaclass = is_callable ? named : Value(choose_metaclass(vm, plain, named));
+  const bool is_plain = !is_callable && cast<Type>(metaclass) == vm.types().type;
   std::erase_if(plain.keywords, [](auto& k) { return k.first->view() == "metaclass"; });
   if (plain.body) {
-    plain.namespace_ = metaclass == vm.types().type ? make_dict(vm).take() : prepared_namespace(vm, metaclass, plain);
+    plain.namespace_ = is_plain ? make_dict(vm).take() : prepared_namespace(vm, metaclass, plain);
     run_body(vm, plain);
   }
   if (written_bases) set_item(vm, plain.namespace_, intern(vm, "__orig_bases__").take(), written_bases);
-  if (metaclass == vm.types().type) return make_class(vm, metaclass, plain);
-  if (is_kind(plain.namespace_, Kind::Dict) && has_script_hook(vm, metaclass))
+  if (is_plain) return make_class(vm, vm.types().type, plain);
+  if (is_kind(plain.namespace_, Kind::Dict) && (is_callable || has_script_hook(vm, cast<Type>(metaclass))))
     settle_annotations(vm, cast<DictObject>(plain.namespace_));
   const Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(), plain.namespace_};
-  return call_with_keywords(vm, Value(metaclass), positional, plain);
+  return call_with_keywords(vm, metaclass, positional, plain);
 }
 
 Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
@@ -390,6 +415,8 @@ static bool is_plain_data(const Value& v) {
 
 void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value) {
   note_store(vm, type, Value(name));
+  // Compiled code does not watch what all programs leave alone.
+  if (type->type_flags & kOpenClass) notify_store(vm, type, Value(name));
   // A plain value in the place of another one changes no lookup: counters in classes stay cheap.
   int64_t place = type->attributes->table.find(vm, name);
   if (value && place >= 0) {
@@ -403,6 +430,7 @@ void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value)
   else dict_remove(vm, type->attributes, Value(name));
   type_modified(vm, type);
   if (name->view().substr(0, 2) != "__") return;
+  if (type->type_flags & kOpenClass) keep_native_slots(vm, type);
   if (name->view() == "__abstractmethods__") {
     if (value && truth(vm, value)) type->type_flags |= kAbstractClass;
     else type->type_flags &= ~uint32_t{kAbstractClass};

@@ -20,6 +20,10 @@ Value build_class(Vm& vm, const ClassRequest& request);
 Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request);
 // The C3 order: the type, then its ancestors. Raises TypeError when there is none.
 std::vector<Type*> linearize(Vm& vm, Type* type);
+// The name of a class without the module that messages put in front of it.
+std::string own_name(const Type* type);
+// Messages call the class by its module and its name, as Python does with its classes of C.
+void name_with_module(Vm& vm, Type* type);
 // The class attribute that stands for a name of __slots__.
 Value make_member(Vm& vm, std::string_view name, Type* owner);
 // Fills the slots of a type from the dunder methods its lookup finds.

@@ -4,6 +4,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/signals.h"
+#include "interpreter/vm/system_hooks.h"
 #include "interpreter/vm/threads.h"
 #include "runtime/base/error.h"
 
@@ -180,6 +181,13 @@ void clear_references(Vm& vm, std::span<Object* const> targets) noexcept {
 
 void report_ignored(Vm& vm, const Value& where, ExceptionObject* exception) noexcept {
   try {
+    if (const Value hook = own_hook(vm, "unraisablehook")) {
+      const Local<ExceptionObject> kept(exception);
+      auto* sys = cast<ModuleObject>(dict_get(vm, vm.modules(), "sys"));
+      const Value told = call(vm, dict_get(vm, sys->globals, "_unraisable"), {kept.value(), where});
+      call(vm, hook, {told});
+      return;
+    }
     vm.write(Stream::Error, "Exception ignored in: " + repr(vm, where) + "\n" + render_traceback(vm, exception));
   } catch (...) {
     // There is nobody else to tell.

@@ -69,6 +69,13 @@ AttributeSite inspect_attribute(Vm& vm, const Value& v, StrObject* name) {
   return site;
 }
 
+DictObject* builtins_of(Vm& vm, DictObject* globals) {
+  const Value given = dict_get(vm, globals, intern(vm, "__builtins__").value());
+  if (is_kind(given, Kind::Dict)) return cast<DictObject>(given);
+  auto* module = try_cast<ModuleObject>(given);
+  return module ? module->globals.get() : vm.builtins()->globals.get();
+}
+
 AttributeSite inspect_global(Vm& vm, ModuleObject* module, StrObject* name) {
   AttributeSite site;
   int64_t place = module->globals->table.find(vm, name);
@@ -78,7 +85,7 @@ AttributeSite inspect_global(Vm& vm, ModuleObject* module, StrObject* name) {
     site.value = module->globals->table.entry(static_cast<uint32_t>(place)).value;
     return site;
   }
-  DictObject* builtins = vm.builtins()->globals;
+  DictObject* builtins = builtins_of(vm, module->globals);
   place = builtins->table.find(vm, name);
   if (place < 0) return site;
   site.found = Found::BuiltinGlobal;
@@ -91,7 +98,9 @@ void watch_attribute(Vm& vm, const Value& v, StrObject*, const AttributeSite& si
   if (v.is_object()) {
     v.object()->watch();
     InstanceState* state = instance_state(v.object());
-    if (state && state->shape && state->shape->dictionary_mode()) state->slots[0].object()->watch();
+    if (state && state->shape && state->shape->dictionary_mode())
+      for (uint32_t i = 0; i < state->capacity; ++i)  // the dict, and that of what __slots__ names
+        if (state->slots[i].is_object()) state->slots[i].object()->watch();
     if (auto* module = try_cast<ModuleObject>(v)) module->globals->watch();
   }
   if (site.holder) site.holder->watch();
@@ -102,7 +111,7 @@ void watch_attribute(Vm& vm, const Value& v, StrObject*, const AttributeSite& si
 
 void watch_global(Vm& vm, ModuleObject* module, const AttributeSite& site) {
   module->globals->watch();
-  if (site.found != Found::ModuleGlobal) vm.builtins()->globals->watch();
+  if (site.found != Found::ModuleGlobal) builtins_of(vm, module->globals)->watch();
 }
 
 }  // namespace tsc::interp

@@ -27,7 +27,17 @@ struct AttributeSite {
 };
 
 AttributeSite inspect_attribute(Vm& vm, const Value& v, StrObject* name);
+// Where a name is looked for that the globals have not got: what they have as `__builtins__`, in text that exec() was
+// given with one of its own.
+DictObject* builtins_of(Vm& vm, DictObject* globals);
 AttributeSite inspect_global(Vm& vm, ModuleObject* module, StrObject* name);
+// What an own attribute of this name lies in: the object itself, or the dict that holds its attributes once somebody
+// has asked for `__dict__`. Others may hold that dict too.
+Object* attribute_holder(Vm& vm, Object* o, StrObject* name);
+// The dict that they lie in since somebody has asked for it; null: nobody has.
+DictObject* attribute_dict_of(const Object* o);
+// Whether somebody else may hold that dict.
+bool shares_attributes(const Object* o);
 // Watches everything whose change could change the answer of inspect_attribute.
 void watch_attribute(Vm& vm, const Value& v, StrObject* name, const AttributeSite& site);
 void watch_global(Vm& vm, ModuleObject* module, const AttributeSite& site);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "interpreter/vm/native.h"
 
 #include "interpreter/modules/importer.h"
@@ -68,11 +70,24 @@ TypeBuilder& TypeBuilder::allow_subclasses(uint32_t offset) {
   return *this;
 }
 
-TypeBuilder& TypeBuilder::module(std::string_view name) { return attribute("__module__", str_value(vm_, name)); }
+TypeBuilder& TypeBuilder::open() {
+  type_->type_flags |= kOpenClass;
+  return *this;
+}
+
+TypeBuilder& TypeBuilder::module(std::string_view name) {
+  attribute("__module__", str_value(vm_, name));
+  // torch's are classes of Python there, and a private module of ours is nothing to read of.
+  constexpr std::string_view kUnnamed[] = {"torch", "_random", "_binary", "_process"};
+  const bool is_named = std::none_of(std::begin(kUnnamed), std::end(kUnnamed),
+                                     [&](std::string_view other) { return name.starts_with(other); });
+  if (is_named) name_with_module(vm_, type_.get());
+  return *this;
+}
 
 static Value as_method(Type* type, Local<NativeFunction> f) {
   f->is_method = true;
-  f->owner = type->name;
+  f->owner = own_name(type);
   // The type its first argument must have; in methods that fill a slot it would mean a wrapper.
   if (!is_slot_method(f->name)) f->pointer = type;
   return f.take();
@@ -88,13 +103,13 @@ TypeBuilder& TypeBuilder::raw_method(std::string_view name, NativeCode code) {
 
 TypeBuilder& TypeBuilder::static_method(std::string_view name, std::string_view signature, NativeCode code) {
   Local<NativeFunction> f = make_native(vm_, name, signature, code);
-  f->owner = type_->name;
+  f->owner = own_name(type_.get());
   return attribute(name, f.take());
 }
 
 TypeBuilder& TypeBuilder::class_method(std::string_view name, std::string_view signature, NativeCode code) {
   Local<NativeFunction> f = make_native(vm_, name, signature, code);
-  f->owner = type_->name;
+  f->owner = own_name(type_.get());
   Local<WrappedMethod> wrapped = vm_.heap().make<WrappedMethod>(vm_.types().class_method, Kind::ClassMethod);
   wrapped->function = f.take();
   return attribute(name, wrapped.take());

@@ -34,6 +34,8 @@ class TypeBuilder {
   // Script classes may inherit. Their instances keep attributes at `offset`, unless the type itself
   // has attributes already.
   TypeBuilder& allow_subclasses(uint32_t offset = 0);
+  // Its attributes may be set, as those of a script class.
+  TypeBuilder& open();
   TypeBuilder& also_base(Type* second);        // a further base, of the same layout
   TypeBuilder& module(std::string_view name);  // __module__, and "module.Name" in reprs
   TypeBuilder& method(std::string_view name, std::string_view signature, NativeCode code);

@@ -57,12 +57,19 @@ bool is_sequence(const Value& v) {
          is_kind(v, Kind::ByteArray) || is_kind(v, Kind::Array);
 }
 
+// The class of C++ that a value's class comes from.
+const std::string& native_name(Vm& vm, const Value& v) {
+  for (const Type* t : type_of(vm, v)->mro)
+    if (!(t->type_flags & kScriptClass)) return t->name;
+  return type_name(vm, v);
+}
+
 [[noreturn]] void binary_error(Vm& vm, BinaryOp op, const char* symbol, const Value& a, const Value& b) {
   if (op == BinaryOp::Add && is_sequence(a))
     raise_type_error(vm, is_kind(a, Kind::Bytes) || is_kind(a, Kind::ByteArray)
                              ? "can't concat " + type_name(vm, b) + " to " + type_name(vm, a)
-                             : "can only concatenate " + type_name(vm, a) + " (not \"" + type_name(vm, b) + "\") to " +
-                                   type_name(vm, a));
+                             : "can only concatenate " + native_name(vm, a) + " (not \"" + type_name(vm, b) +
+                                   "\") to " + native_name(vm, a));
   if (op == BinaryOp::Mul && (is_sequence(a) || is_sequence(b)))
     raise_type_error(vm, "can't multiply sequence by non-int of type '" + type_name(vm, is_sequence(a) ? b : a) + "'");
   unsupported_operands(vm, symbol, a, b);

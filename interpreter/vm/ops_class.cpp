@@ -3,8 +3,10 @@
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/exception_groups.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/slow_ops.h"
+#include "interpreter/vm/system_hooks.h"
 
 namespace tsc::interp {
 
@@ -69,7 +71,22 @@ void KeepAnnotations(Vm& vm, Frame& f, Instruction i) {
   }
 }
 
+namespace {
+
+// Whether text with a `__builtins__` of its own was left this one. What it has in its place is not asked.
+bool has_builtin(Vm& vm, const Frame& f, const char* name) {
+  DictObject* names = builtins_of(vm, f.globals);
+  return names == vm.builtins()->globals.get() || !dict_get(vm, names, name).is_undefined();
+}
+
+void require_classes(Vm& vm, const Frame& f) {
+  if (!has_builtin(vm, f, "__build_class__")) raise(vm, vm.exceptions().NameError, "__build_class__ not found");
+}
+
+}  // namespace
+
 void MakeClass(Vm& vm, Frame& f, Instruction i) {
+  require_classes(vm, f);
   const lang::CallShape& shape = f.code->code->call_shapes[i.c];
   Value* r = f.registers + i.b;
   ClassRequest request;
@@ -83,6 +100,7 @@ void MakeClass(Vm& vm, Frame& f, Instruction i) {
 }
 
 void MakeClassEx(Vm& vm, Frame& f, Instruction i) {
+  require_classes(vm, f);
   Value* r = f.registers + i.b;
   ClassRequest request;
   request.name = Local<StrObject>(cast<StrObject>(r[0]));
@@ -197,6 +215,7 @@ void GetYieldFromIter(Vm& vm, Frame& f, Instruction i) {
 }
 
 void ImportName(Vm& vm, Frame& f, Instruction i) {
+  if (!has_builtin(vm, f, "__import__")) raise(vm, vm.exceptions().ImportError, "__import__ not found");
   f.registers[i.a] = vm.importer().import_statement(f.function->module, f.code->names[i.b]->view(), i.c, i.mode() == 1);
 }
 
@@ -285,7 +304,11 @@ void MatchClass(Vm& vm, Frame& f, Instruction i) {
 
 void PrintExpr(Vm& vm, Frame& f, Instruction i) {
   const Value& v = f.registers[i.a];
-  const bool is_prompt = !is_kind(f.extra, Kind::Dict);  // and not exec() of code for one
+  const bool is_prompt = !f.extra;  // and not exec() of code for one
+  if (const Value hook = own_hook(vm, "displayhook")) {
+    call(vm, hook, {Value(v)});
+    return;
+  }
   if (is_prompt && vm.config().display) return vm.config().display(v);
   if (v.is_none() || !v) return;
   dict_set(vm, vm.builtins()->globals, "_", v);

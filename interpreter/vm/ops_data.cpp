@@ -1,6 +1,7 @@
 // Arithmetic slow paths, building and taking apart containers, formatting.
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/copy_few.h"
+#include "interpreter/vm/mapping.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/slow_ops.h"
 
@@ -185,35 +186,11 @@ void MapAdd(Vm& vm, Frame& f, Instruction i) {
   dict_set(vm, cast<DictObject>(f.registers[i.a]), f.registers[i.b], f.registers[i.c]);
 }
 
-namespace {
-
-// The pairs of a mapping: a dict, or anything with keys() and [].
-// `error_text` makes the message for what is no mapping.
-template <class ErrorText, class F>
-void for_each_pair(Vm& vm, const Value& mapping, ErrorText error_text, F f) {
-  if (auto* dict = try_cast<DictObject>(mapping)) {
-    for (uint32_t i = 0; i < dict->table.used(); ++i) {
-      const Table::Entry& e = dict->table.entry(i);
-      if (!e.key) continue;
-      Value key = e.key, value = e.value;
-      f(key, value);
-    }
-    return;
-  }
-  Value keys = find_attribute(vm, mapping, intern(vm, "keys").get());
-  if (!keys) raise_type_error(vm, error_text());
-  for_each(vm, call(vm, keys), [&](const Value& key) {
-    f(key, get_item(vm, mapping, key));
-    return true;
-  });
-}
-
-}  // namespace
-
 void MapUpdate(Vm& vm, Frame& f, Instruction i) {
   DictObject* dict = cast<DictObject>(f.registers[i.a]);
-  const auto error = [&] { return "'" + type_name(vm, f.registers[i.b]) + "' object is not a mapping"; };
-  for_each_pair(vm, f.registers[i.b], error, [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); });
+  const Value mapping = f.registers[i.b];
+  if (!for_each_pair(vm, mapping, [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); }))
+    raise_type_error(vm, "'" + type_name(vm, mapping) + "' object is not a mapping");
 }
 
 namespace {
@@ -222,6 +199,11 @@ namespace {
 std::string qualified_callable(Vm& vm, const Value& callee) {
   if (!is_kind(callee, Kind::Function)) return callable_name(vm, callee);
   return cast<FunctionObject>(callee)->module->name + "." + callable_name(vm, callee);
+}
+
+[[noreturn]] void raise_no_mapping(Vm& vm, const Value& callee, const Value& given) {
+  raise_type_error(
+      vm, qualified_callable(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, given));
 }
 
 }  // namespace
@@ -236,29 +218,25 @@ Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items) 
 
 void unpacked_keywords(Vm& vm, const Value& callee, Value mapping, std::vector<Local<StrObject>>& names,
                        std::vector<Value>& values) {
-  const auto error = [&] {
-    return qualified_callable(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, mapping);
-  };
-  for_each_pair(vm, mapping, error, [&](const Value& key, const Value& value) {
+  const bool is_mapping = for_each_pair(vm, mapping, [&](const Value& key, const Value& value) {
     if (!is_kind(key, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     names.push_back(intern(vm, cast<StrObject>(key)));
     values.push_back(value);
   });
+  if (!is_mapping) raise_no_mapping(vm, callee, mapping);
 }
 
 void MapMerge(Vm& vm, Frame& f, Instruction i) {
   DictObject* dict = cast<DictObject>(f.registers[i.a]);
-  const auto called = [&] { return qualified_callable(vm, f.registers[i.c]); };
-  const auto error = [&] {
-    return called() + " argument after ** must be a mapping, not " + type_name(vm, f.registers[i.b]);
-  };
-  for_each_pair(vm, f.registers[i.b], error, [&](const Value& k, const Value& v) {
+  const Value callee = f.registers[i.c], mapping = f.registers[i.b];
+  const bool is_mapping = for_each_pair(vm, mapping, [&](const Value& k, const Value& v) {
     if (!is_kind(k, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     if (dict->table.find(vm, k) >= 0)
-      raise_type_error(
-          vm, called() + " got multiple values for keyword argument '" + std::string(cast<StrObject>(k)->view()) + "'");
+      raise_type_error(vm, qualified_callable(vm, callee) + " got multiple values for keyword argument '" +
+                               std::string(cast<StrObject>(k)->view()) + "'");
     dict_set(vm, dict, k, v);
   });
+  if (!is_mapping) raise_no_mapping(vm, callee, mapping);
 }
 
 namespace {

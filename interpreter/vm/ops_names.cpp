@@ -1,5 +1,6 @@
 // Names, cells, globals and attributes: the slow paths, which fill the inline caches.
 #include "interpreter/modules/importer.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/slow_ops.h"
 #include "lang/diagnostic.h"
 
@@ -79,9 +80,14 @@ void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
     frame.registers[i.a] = table.entry(cache.index).value;
     return;
   }
-  Table& builtins = vm.builtins()->globals->table;
+  DictObject* names = builtins_of(vm, frame.globals);
+  Table& builtins = names->table;
   place = builtins.find(vm, name);
   if (place < 0) return undefined_name(vm, name, frame);
+  if (names != vm.builtins()->globals.get()) {  // which is not cached
+    frame.registers[i.a] = builtins.entry(static_cast<uint32_t>(place)).value;
+    return;
+  }
   cache.kind = kCacheBuiltinEntry;
   cache.key = frame.globals;
   cache.target = name;

@@ -25,6 +25,7 @@ struct SlotTable {
     TypeSlots slots;
   };
   std::unordered_map<Type*, Inherited> inherited;
+  std::unordered_map<const Type*, TypeSlots> native;  // of open classes, once a script has set a slot method
 };
 const char kSlotTable = 0;
 
@@ -69,7 +70,7 @@ void refresh_row(Vm& vm, TypeSlots& slots, Type* type, const Row& row, const std
     }
   }
   if (script) row.fill(slots);
-  else if (native_owner) row.copy(slots, native_owner->slots);
+  else if (native_owner) row.copy(slots, native_slots(vm, native_owner));
   else if (script_class) row.clear(slots);
 }
 
@@ -124,6 +125,15 @@ void refresh_script_class(Vm& vm, Type* type, Type* native) {
 }
 
 }  // namespace
+
+const TypeSlots& native_slots(Vm& vm, const Type* type) {
+  if (!(type->type_flags & kOpenClass)) return type->slots;
+  const auto& kept = slot_table(vm).native;
+  const auto found = kept.find(type);
+  return found == kept.end() ? type->slots : found->second;
+}
+
+void keep_native_slots(Vm& vm, const Type* type) { slot_table(vm).native.try_emplace(type, type->slots); }
 
 void refresh_slots(Vm& vm, Type* type) {
   const bool script_class = type->type_flags & kScriptClass;

@@ -27,6 +27,9 @@ struct OperatorFamily {
   void (*clear)(TypeSlots&);
 };
 
+// What C++ has put into the slots of a native type, whatever a script has set in their place since (kOpenClass).
+const TypeSlots& native_slots(Vm& vm, const Type* type);
+void keep_native_slots(Vm& vm, const Type* type);
 const std::vector<SlotRow>& slot_rows();
 const std::vector<OperatorFamily>& operator_families();
 

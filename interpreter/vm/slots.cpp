@@ -166,17 +166,18 @@ Value script_construct(Vm& vm, Type* type, Args& args) {
 // --- methods of native types: call the slot of the type that published them -------------------------
 
 Type* publisher(Args& args) { return static_cast<Type*>(args.callee->pointer); }
+const TypeSlots& own_slots(Vm& vm, Args& args) { return native_slots(vm, publisher(args)); }
 int operator_of(Args& args) { return static_cast<int>(args.callee->data.as_int()); }
 
 // An int does not know floats: the float's reflected method answers.
 bool is_foreign(Vm& vm, Args& a) { return publisher(a) == vm.types().integer && a[1].is_float(); }
 Value wrap_binary(Vm& vm, Args& a) {
   if (is_foreign(vm, a)) return vm.not_implemented();
-  return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[0], a[1], false);
+  return own_slots(vm, a).binary(vm, BinaryOp(operator_of(a)), a[0], a[1], false);
 }
 Value wrap_reflected(Vm& vm, Args& a) {
   if (is_foreign(vm, a)) return vm.not_implemented();
-  return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[1], a[0], true);
+  return own_slots(vm, a).binary(vm, BinaryOp(operator_of(a)), a[1], a[0], true);
 }
 // A sequence's own + and * refuse what they cannot take; only the operators ask the other operand.
 Value wrap_concatenate(Vm& vm, Args& a) {
@@ -184,37 +185,37 @@ Value wrap_concatenate(Vm& vm, Args& a) {
   return r.is(vm.not_implemented()) ? binary(vm, BinaryOp::Add, a[0], a[1]) : r;
 }
 Value wrap_repeat(Vm& vm, Args& a) {
-  return publisher(a)->slots.binary(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])), false);
+  return own_slots(vm, a).binary(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])), false);
 }
-Value wrap_in_place(Vm& vm, Args& a) { return publisher(a)->slots.in_place(vm, BinaryOp(operator_of(a)), a[0], a[1]); }
+Value wrap_in_place(Vm& vm, Args& a) { return own_slots(vm, a).in_place(vm, BinaryOp(operator_of(a)), a[0], a[1]); }
 Value wrap_repeat_in_place(Vm& vm, Args& a) {
-  return publisher(a)->slots.in_place(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])));
+  return own_slots(vm, a).in_place(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])));
 }
-Value wrap_unary(Vm& vm, Args& a) { return publisher(a)->slots.unary(vm, UnaryOp(operator_of(a)), a[0]); }
+Value wrap_unary(Vm& vm, Args& a) { return own_slots(vm, a).unary(vm, UnaryOp(operator_of(a)), a[0]); }
 Value wrap_compare(Vm& vm, Args& a) {
   if (is_foreign(vm, a)) return vm.not_implemented();
-  return publisher(a)->slots.compare(vm, CompareOp(operator_of(a)), a[0], a[1]);
+  return own_slots(vm, a).compare(vm, CompareOp(operator_of(a)), a[0], a[1]);
 }
-Value wrap_hash(Vm& vm, Args& a) { return Value::integer(publisher(a)->slots.hash(vm, a[0])); }
-Value wrap_truth(Vm& vm, Args& a) { return Value::boolean(publisher(a)->slots.truth(vm, a[0])); }
-Value wrap_length(Vm& vm, Args& a) { return Value::integer(publisher(a)->slots.length(vm, a[0])); }
-Value wrap_to_int(Vm& vm, Args& a) { return publisher(a)->slots.to_int(vm, a[0]); }
-Value wrap_to_float(Vm& vm, Args& a) { return publisher(a)->slots.to_float(vm, a[0]); }
-Value wrap_to_index(Vm& vm, Args& a) { return publisher(a)->slots.to_index(vm, a[0]); }
-Value wrap_get_item(Vm& vm, Args& a) { return publisher(a)->slots.get_item(vm, a[0], a[1]); }
+Value wrap_hash(Vm& vm, Args& a) { return Value::integer(own_slots(vm, a).hash(vm, a[0])); }
+Value wrap_truth(Vm& vm, Args& a) { return Value::boolean(own_slots(vm, a).truth(vm, a[0])); }
+Value wrap_length(Vm& vm, Args& a) { return Value::integer(own_slots(vm, a).length(vm, a[0])); }
+Value wrap_to_int(Vm& vm, Args& a) { return own_slots(vm, a).to_int(vm, a[0]); }
+Value wrap_to_float(Vm& vm, Args& a) { return own_slots(vm, a).to_float(vm, a[0]); }
+Value wrap_to_index(Vm& vm, Args& a) { return own_slots(vm, a).to_index(vm, a[0]); }
+Value wrap_get_item(Vm& vm, Args& a) { return own_slots(vm, a).get_item(vm, a[0], a[1]); }
 Value wrap_set_item(Vm& vm, Args& a) {
-  publisher(a)->slots.set_item(vm, a[0], a[1], a[2]);
+  own_slots(vm, a).set_item(vm, a[0], a[1], a[2]);
   return Value::none();
 }
 Value wrap_delete_item(Vm& vm, Args& a) {
-  publisher(a)->slots.delete_item(vm, a[0], a[1]);
+  own_slots(vm, a).delete_item(vm, a[0], a[1]);
   return Value::none();
 }
-Value wrap_contains(Vm& vm, Args& a) { return Value::boolean(publisher(a)->slots.contains(vm, a[0], a[1])); }
-Value wrap_iterate(Vm& vm, Args& a) { return publisher(a)->slots.iterate(vm, a[0]); }
+Value wrap_contains(Vm& vm, Args& a) { return Value::boolean(own_slots(vm, a).contains(vm, a[0], a[1])); }
+Value wrap_iterate(Vm& vm, Args& a) { return own_slots(vm, a).iterate(vm, a[0]); }
 Value wrap_next(Vm& vm, Args& a) {
   Value out;
-  if (publisher(a)->slots.next(vm, a[0], out)) return out;
+  if (own_slots(vm, a).next(vm, a[0], out)) return out;
   return vm.return_raised(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
 }
 StrObject* name_argument(Vm& vm, const Value& v) {
@@ -223,26 +224,26 @@ StrObject* name_argument(Vm& vm, const Value& v) {
 }
 Value wrap_get_attribute(Vm& vm, Args& a) {
   StrObject* name = name_argument(vm, a[1]);
-  Value v = publisher(a)->slots.get_attribute(vm, a[0], name);
+  Value v = own_slots(vm, a).get_attribute(vm, a[0], name);
   return v ? v : vm.return_raised(attribute_error(vm, a[0], name));
 }
 Value wrap_set_attribute(Vm& vm, Args& a) {
-  publisher(a)->slots.set_attribute(vm, a[0], name_argument(vm, a[1]), a[2]);
+  own_slots(vm, a).set_attribute(vm, a[0], name_argument(vm, a[1]), a[2]);
   return Value::none();
 }
 Value wrap_delete_attribute(Vm& vm, Args& a) {
-  publisher(a)->slots.delete_attribute(vm, a[0], name_argument(vm, a[1]));
+  own_slots(vm, a).delete_attribute(vm, a[0], name_argument(vm, a[1]));
   return Value::none();
 }
 Value wrap_missing(Vm& vm, Args& a) {
-  return publisher(a)->slots.get_missing_attribute(vm, a[0], name_argument(vm, a[1]));
+  return own_slots(vm, a).get_missing_attribute(vm, a[0], name_argument(vm, a[1]));
 }
 Value wrap_bind(Vm& vm, Args& a) {
   Type* owner = a.has(2) && is_kind(a[2], Kind::Type) ? cast<Type>(a[2]) : type_of(vm, a[1]);
-  return publisher(a)->slots.bind(vm, a[0], a[1].is_none() ? Value() : a[1], owner);
+  return own_slots(vm, a).bind(vm, a[0], a[1].is_none() ? Value() : a[1], owner);
 }
 Value wrap_bind_set(Vm& vm, Args& a) {
-  publisher(a)->slots.bind_set(vm, a[0], a[1], a[2]);
+  own_slots(vm, a).bind_set(vm, a[0], a[1], a[2]);
   return Value::none();
 }
 Value wrap_call(Vm& vm, Args& a) {
@@ -250,20 +251,20 @@ Value wrap_call(Vm& vm, Args& a) {
   Args rest = a;
   ++rest.positional;
   --rest.count;
-  return publisher(a)->slots.call(vm, self, rest);
+  return own_slots(vm, a).call(vm, self, rest);
 }
-Value wrap_repr(Vm& vm, Args& a) { return publisher(a)->slots.repr(vm, a[0]); }
-Value wrap_to_str(Vm& vm, Args& a) { return publisher(a)->slots.to_str(vm, a[0]); }
+Value wrap_repr(Vm& vm, Args& a) { return own_slots(vm, a).repr(vm, a[0]); }
+Value wrap_to_str(Vm& vm, Args& a) { return own_slots(vm, a).to_str(vm, a[0]); }
 Value wrap_format(Vm& vm, Args& a) {
   text_of(vm, a[1], "format specification");
-  return publisher(a)->slots.format(vm, a[0], cast<StrObject>(a[1]));
+  return own_slots(vm, a).format(vm, a[0], cast<StrObject>(a[1]));
 }
 Value wrap_initialize(Vm& vm, Args& a) {
   Value self = a[0];
   Args rest = a;
   ++rest.positional;
   --rest.count;
-  publisher(a)->slots.initialize(vm, self, rest);
+  own_slots(vm, a).initialize(vm, self, rest);
   return Value::none();
 }
 Value wrap_construct(Vm& vm, Args& a) {
@@ -276,7 +277,7 @@ Value wrap_construct(Vm& vm, Args& a) {
   Args rest = a;
   ++rest.positional;
   --rest.count;
-  return publisher(a)->slots.construct(vm, type, rest);
+  return own_slots(vm, a).construct(vm, type, rest);
 }
 
 // --- the table -----------------------------------------------------------------------------------------
@@ -415,7 +416,7 @@ void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const
   f->pointer = type;
   f->data = Value::integer(op);
   f->is_method = true;
-  f->owner = type->name;
+  f->owner = own_name(type);
   if (name == "__new__") f->is_method = false;
   dict_set(vm, type->attributes, name, f.take());
 }

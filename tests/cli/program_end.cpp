@@ -175,3 +175,23 @@ TEST_CASE("the sandbox starts no programs and no threads unless it is told to") 
   CHECK(contains(tenscript({"--sandbox", "-c", threads}).err, "--allow-threads"));
   CHECK(tenscript({"--allow-threads", "-c", threads}).out == "ran\n");
 }
+
+TEST_CASE("the program's own sys.excepthook is told of what nobody catches") {
+  const std::string hook = "import sys\nsys.excepthook = lambda kind, value, tb: print('told', kind.__name__, value)\n";
+  const auto told = tenscript({"-c", hook + "raise ValueError(3)"});
+  CHECK(told.out == "told ValueError 3\n");
+  CHECK(told.err.empty());
+  CHECK(told.exit_code == 1);
+  const auto left = tenscript({"-c", hook + "sys.exit(4)"});
+  CHECK(left.out.empty());
+  CHECK(left.exit_code == 4);
+  const auto back = tenscript({"-c", hook + "sys.excepthook = sys.__excepthook__\nraise ValueError(3)"});
+  CHECK(back.out.empty());
+  CHECK(back.err.find("\nValueError: 3\n") != std::string::npos);
+  const auto failed = tenscript({"-c", "import sys\nsys.excepthook = lambda *told: 1 / 0\nraise ValueError(3)"});
+  CHECK(failed.err.find("Error in sys.excepthook:\n") == 0);
+  CHECK(failed.err.find("\nZeroDivisionError: division by zero\n\nOriginal exception was:\nTraceback") !=
+        std::string::npos);
+  CHECK(failed.err.find("\nValueError: 3\n") != std::string::npos);
+  CHECK(failed.exit_code == 1);
+}

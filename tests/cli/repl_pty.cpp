@@ -39,6 +39,21 @@ TEST_CASE("values are shown, the last one has a name") {
   CHECK(prompt.pty.wait() == 0);
 }
 
+TEST_CASE("the program's own sys.displayhook shows what an entry gives") {
+  Prompt prompt;
+  prompt.pty.type("import sys\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("sys.displayhook = lambda value: print('shown:', value)\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("6 * 7\r");
+  CHECK(prompt.pty.expect("\nshown: 42\r\n"));
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("sys.excepthook = lambda *told: print('told:', told[1])\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("None.x = 1\r");
+  CHECK(prompt.pty.expect("\ntold: 'NoneType'"));
+}
+
 TEST_CASE("a block of several lines ends with an empty one") {
   Prompt prompt;
   prompt.pty.type("for i in range(3):\r");

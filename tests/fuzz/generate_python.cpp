@@ -49,7 +49,7 @@ const Templates kSimple = {
     "{L}.sort(key={k})", "{L}.reverse()", "{L}.clear()", "{L}[{i}] = {i}", "{L}[{i}:{i}] = {g}", "del {L}[{i}]", "del {L}[:1]", "{D}[{t}] = {i}", "{D} = {d}",
     "del {D}[{t}]", "{D}.update({d})", "{D}.update(a={i})", "{D}.clear()", "{D} |= {d}", "{S}.add({i})", "{S}.discard({i})", "{S} = set({s})", "{S} |= set({g})",
     "{S}.update({g})", "{T} = {t}", "{T} += {t}", "{P} = {p}", "{O} = {o}", "{O}.x = {i}", "{O}.x += {i}", "{O}.items = {l}", "{O}.items.append({i})",
-    "{O}.late = {i}", "del {O}.late", "setattr({O}, {n}, {i})", "{O}[{t}] = {i}", "{O}.y = {f}", "{I}, {I} = {p}", "{I}, *{L} = {l}", "{L}, {D} = {l}, {d}",
+    "{O}.late = {i}", "del {O}.late", "setattr({O}, {n}, {i})", "{O}.__dict__[{n}] = {i}", "vars({O}).update(y={f})", "{O}.__dict__ = {o}.__dict__", "{O}[{t}] = {i}", "{O}.y = {f}", "{I}, {I} = {p}", "{I}, *{L} = {l}", "{L}, {D} = {l}, {d}",
     "out.append({i})", "out.append({b})", "out.append({t})", "out.append({f})", "out.append(list({g}))", "out.append({d})", "out.append({p})", "out.append(sorted({s}))",
     "print({i}, {l})", "print({d}, {t})", "print({o})", "Base.total += {i}", "shared.append({i})", "memo[{i}] = {i}", "assert {b}", "{D}[{t}] += {i}", "walker = zip({g}, {l}); out.append(next(walker, None)); {L} = [a + b for a, b in walker]",
     "kept = defaultdict(list); kept[{t}].append({i}); kept[{t}] += {g}; out.append(kept)", "source = iter({g}); {L} = [*itertools.islice(source, 2)]; out.append(sum(source))", "walker = iter({l}); out.append(next(walker, {i}))"};

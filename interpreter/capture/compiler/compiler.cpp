@@ -54,6 +54,11 @@ void Compiler::reset() {
   codes_.clear();
 }
 
+bool Compiler::stands_back(const Frame& frame) const {
+  return !options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame) ||
+         (class_of_tensors_changed_ && has_other_operators());
+}
+
 void Compiler::forget_frame(const Frame* frame) {
   std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == frame; });
   branches_.forget_frame(frame);
@@ -70,7 +75,7 @@ bool Compiler::is_blocked(const Frame& frame) const {
 
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
   const CompiledMark& mark = *mark_of(frame.function);
-  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
+  if (stands_back(frame)) return EnterResult::Interpret;
   if (!mark.never) return enter(frame, result, true);
   Requests::begin_disabled(frame, mark);
   return EnterResult::Interpret;
@@ -80,7 +85,7 @@ EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
   // The next capture follows the branch.
   if (const std::shared_ptr<Variant> ended = branches_.arrive_at(frame))
     watches_.drop(*ended, "what is known of a branch");
-  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
+  if (stands_back(frame)) return EnterResult::Interpret;
   if (runs_.goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
   return enter(frame, result, false);
 }

@@ -32,7 +32,7 @@ class Compiler : public CompilerHooks, public Watchers {
   EnterResult enter_at(Vm& vm, Frame& frame, Value& result) override;
   void on_ends() override;
   void let_go(Object* object) override;
-  void on_store(Object* holder, const Value& key) override { watches_.on_store(holder, key); }
+  void on_store(Object* holder, const Value& key) override;
 
   CompileOptions& options() { return options_; }
   CompileDemands& demands() { return demands_; }
@@ -73,6 +73,8 @@ class Compiler : public CompilerHooks, public Watchers {
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
   bool is_blocked(const Frame& frame) const;
+  bool has_other_operators() const;
+  bool stands_back(const Frame& frame) const;  // the frame is interpreted
   static bool holds_end(const Frame& frame);
   std::optional<uint32_t> captures_of_a_place(const CompileSettings& settings) const;
   bool may_capture(const Site& site, const CodeObject* code, const CompileSettings& settings) const;
@@ -88,6 +90,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // settings that they were made with.
   Vm& vm_;
   mutable TensorState* tensors_ = nullptr;
+  bool class_of_tensors_changed_ = false;  // by a script
   CompileOptions options_;
   CompileDemands demands_;
   CompilerParts parts_;

@@ -1,8 +1,11 @@
 // The check at entry: whether the values of a call are what a variant was made for.
+#include <algorithm>
+
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/capture/program/counterparts.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/stops.h"
 
@@ -165,11 +168,34 @@ bool EntryChecks::fits(Variant& variant, const Frame& frame, EntryOfCall& call) 
   return are_distinct(plan, values) && !state.has_twins(plan, values) && !state.overlaps(plan, values, ++epoch_);
 }
 
+namespace {
+
+// Whether the region may know the dict that holds the attributes of an object by another way than this object.
+bool is_reached_otherwise(const RegionPlan& plan, const std::vector<Value>& entry, const Object& object) {
+  DictObject* const attributes = attribute_dict_of(&object);
+  const auto is_it = [&](const Value& holder) { return holder.object() == attributes; };
+  if (attributes->watched() || std::ranges::any_of(plan.foreign, is_it) || std::ranges::any_of(plan.read_anew, is_it))
+    return true;
+  return std::ranges::any_of(plan.containers, [&](uint32_t other) {
+    const Object* one = entry[other].object();
+    return one == attributes || (one != &object && attribute_dict_of(one) == attributes);
+  });
+}
+
+}  // namespace
+
 // Objects that were two while capturing are two now where that matters: what the region stores into a
 // container must reach no other one that it knows the content of.
 bool EntryChecks::are_distinct(const RegionPlan& plan, const std::vector<Value>& entry) {
   for (const auto& [left, right] : plan.different)
     if (entry[left].is(entry[right])) return false;
+  // An object whose attributes others share by now is not the only place where they change.
+  const auto shares = [](const Value& holder) {
+    return !is_kind(holder, Kind::Dict) && shares_attributes(holder.object());
+  };
+  if (std::ranges::any_of(plan.foreign, shares) || std::ranges::any_of(plan.read_anew, shares)) return false;
+  for (uint32_t container : plan.containers)
+    if (shares(entry[container]) && is_reached_otherwise(plan, entry, *entry[container].object())) return false;
   for (const Value& holder : plan.foreign)
     for (uint32_t walked : plan.walked)
       if (walks_over(entry[walked], holder.object())) return false;

@@ -5,6 +5,7 @@
 
 #include "interpreter/capture/compiler/region_runs.h"
 #include "interpreter/capture/compiler/variant.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 
@@ -12,9 +13,11 @@ namespace {
 
 // Whether what made it invalid was stored into an instance that it was called with, or found from there.
 bool came_with_a_call(const Variant& variant) {
+  if (!variant.invalidated_in) return false;
   return std::ranges::any_of(variant.plan.sources, [&](const EntrySource& source) {
-    return source.check == EntrySource::Check::Same && is_kind(source.expected, Kind::Instance) &&
-           source.expected.object() == variant.invalidated_in;
+    if (source.check != EntrySource::Check::Same || !is_kind(source.expected, Kind::Instance)) return false;
+    const Object* one = source.expected.object();
+    return one == variant.invalidated_in || attribute_dict_of(one) == variant.invalidated_in;
   });
 }
 

@@ -17,6 +17,7 @@
 #include "interpreter/capture/values/texts.h"
 #include "interpreter/capture/written/effects.h"
 #include "interpreter/vm/shown_class.h"
+#include "lang/library_file.h"
 
 namespace tsc::interp {
 
@@ -33,13 +34,19 @@ bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
   }
   Type* wanted = try_cast<Type>(classes.value);
   if (!wanted) break_here(BreakReason::raises, "TypeError: isinstance");
-  if (capture.attributes().type_of_av(av)->is_subtype_of(wanted)) return true;
   Vm& vm = capture.vm();
-  Local<StrObject> hook = intern(vm, "__instancecheck__");
-  Type* owner = nullptr;
-  if (lookup_in_type(wanted->type, hook, &owner) && owner != vm.types().type)
-    break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
   Type* type = capture.attributes().type_of_av(av);
+  capture.attributes().assume_class(av);
+  if (type == wanted) return true;
+  Type* owner = nullptr;
+  const Value* hook = lookup_in_type(wanted->type, intern(vm, "__instancecheck__"), &owner);
+  const bool is_asked = hook && owner != vm.types().type;
+  // That of abstract classes knows more classes than inherit, and none fewer.
+  const auto* function = is_asked ? try_cast<FunctionObject>(*hook) : nullptr;
+  const bool adds_to_subclasses = function && lang::is_library_file(function->code->code.signature().file());
+  if (type->is_subtype_of(wanted) && (!is_asked || adds_to_subclasses)) return true;
+  if (is_asked) break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
+  // What stands for another object, as a weak proxy does, says so by its __class__.
   const bool is_proxy = av.is_constant() && is_kind(av.value, Kind::Native) && type->slots.get_attribute;
   if (is_proxy || defines_shown_class(vm, type))
     break_here(BreakReason::unknown_object, "isinstance() of a " + type->name);
@@ -304,6 +311,7 @@ Av call_callable(Capture& capture, Arguments& arguments) {
 
 Av call_type(Capture& capture, Arguments& arguments) {
   if (arguments.positional.size() != 1) break_here(BreakReason::unknown_call, "type()");
+  capture.attributes().assume_class(arguments.positional[0]);
   return Av::constant(Value(capture.attributes().type_of_av(arguments.positional[0])));
 }
 

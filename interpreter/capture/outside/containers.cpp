@@ -11,6 +11,7 @@
 #include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/modules/partial.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 
@@ -95,8 +96,20 @@ bool Structures::has_items(const Value& v, bool apart) const {
   return true;
 }
 
+// Of an object whose attributes lie in a dict that is known already, of another object or by itself, and of such a
+// dict.
+bool Structures::is_known_otherwise(const Value& v) const {
+  if (attribute_dicts_.count(v.object())) return true;
+  DictObject* attributes = attribute_dict_of(v.object());
+  if (!attributes) return false;
+  if (constants_.count(attributes) || taken_apart_.count(attributes) || attributes == v.object()) return true;
+  const auto found = attribute_dicts_.find(attributes);
+  return found != attribute_dicts_.end() && found->second != v.object();
+}
+
 bool Structures::comes_apart(const Value& v, uint32_t source) const {
   if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
+  if (is_known_otherwise(v)) return false;
   const std::string place = source_place(plan_.sources, plan_.sources[source]);
   if (memory_.whole.count(place)) return false;
   const bool apart = memory_.apart.count(place) != 0;
@@ -177,6 +190,7 @@ Av Structures::instance_input(const Value& v, uint32_t source) {
   container_places_[object.get()] = source_place(plan_.sources, plan_.sources[source]);
   Av av = Av::of(object);
   taken_apart_[v.object()] = av;
+  if (DictObject* attributes = attribute_dict_of(v.object())) attribute_dicts_[attributes] = v.object();
   return av;
 }
 
@@ -267,6 +281,7 @@ Structures::~Structures() {
 // The object was reached by a way that needs it by identity.
 void Structures::keep_whole(Object* holder) {
   constants_.insert(holder);
+  if (const auto owner = attribute_dicts_.find(holder); owner != attribute_dicts_.end()) holder = owner->second;
   auto found = taken_apart_.find(holder);
   if (found == taken_apart_.end()) return;
   memory_.whole.insert(container_places_.at(found->second.object.get()));

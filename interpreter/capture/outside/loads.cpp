@@ -275,6 +275,7 @@ Av Cells::load_global(StrObject* name) {
   AttributeSite site = inspect_global(vm_, module, name);
   if (site.found == Found::Absent) break_here(BreakReason::raises, "NameError");
   if (site.found == Found::BuiltinGlobal) {
+    if (site.holder != vm_.builtins()->globals.get()) break_here(BreakReason::unknown_object, "__builtins__ of exec()");
     watch_global(vm_, module, site);
     assume_unchanged(module->globals.get(), Value(name));
     assume_unchanged(site.holder, Value(name));

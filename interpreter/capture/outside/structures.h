@@ -32,6 +32,7 @@ class Structures : private Room {
   Av structural_input(const Value& v, uint32_t source);
   // Whether it is known by its parts, here and now.
   bool comes_apart(const Value& v, uint32_t source) const;
+  bool is_known_otherwise(const Value& v) const;
   // Anything else that comes apart, or is only handed on and known by its class.
   Av container_input(const Value& v, uint32_t source);
   // Of a list whose items nothing reads: how many there are, and an item that the region has appended; null: another
@@ -59,9 +60,10 @@ class Structures : private Room {
   Av instance_input(const Value& v, uint32_t source);
   void read_container(const Value& v, uint32_t source, Virtual& object);
 
-  std::unordered_map<Object*, uint32_t> texts_;  // texts of which only what they say is a fact: their sources
-  std::unordered_map<Object*, Av> taken_apart_;  // by the object
-  std::unordered_set<Object*> constants_;        // host objects reached by identity
+  std::unordered_map<Object*, uint32_t> texts_;           // texts of which only what they say is a fact: their sources
+  std::unordered_map<Object*, Av> taken_apart_;           // by the object
+  std::unordered_map<Object*, Object*> attribute_dicts_;  // the instance among them that a `__dict__` belongs to
+  std::unordered_set<Object*> constants_;                 // host objects reached by identity
   std::unordered_map<const Virtual*, std::string> container_places_;  // source_place of each
 };
 

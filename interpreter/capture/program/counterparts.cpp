@@ -1,6 +1,7 @@
 #include "interpreter/capture/program/counterparts.h"
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/vm/inspect.h"
 #include "interpreter/vm/operations.h"
 
 namespace tsc::interp {
@@ -19,6 +20,8 @@ bool are_one_text(const Value& a, const Value& b) {
 // Objects whose content capture reads through what it lists. Any other kind is its own counterpart only.
 bool Counterparts::have_one_form(const Value& old, const Value& now) const {
   if (old.object()->type != now.object()->type || old.object()->kind != now.object()->kind) return false;
+  const bool are_alike = !attribute_dict_of(old.object()) == !attribute_dict_of(now.object());
+  if (!are_alike || shares_attributes(old.object()) || shares_attributes(now.object())) return false;
   switch (old.object()->kind) {
     case Kind::Instance:
     case Kind::List:
@@ -45,6 +48,9 @@ bool Counterparts::match(const Value& old, const Value& now) {
   objects_.emplace(old.object(), now);
   origins_.emplace(now.object(), old.object());
   moved_ += moves;
+  // The dict that the attributes lie in is an object of its own to those who watch it.
+  if (DictObject* attributes = moves ? attribute_dict_of(old.object()) : nullptr)
+    if (!match(Value(attributes), Value(attribute_dict_of(now.object())))) return false;
   if (is_kind(old, Kind::Tuple)) return match_items(cast<TupleObject>(old)->span(), cast<TupleObject>(now)->span());
   if (is_kind(old, Kind::BoundMethod)) {
     const BoundMethod *a = cast<BoundMethod>(old), *b = cast<BoundMethod>(now);

@@ -19,6 +19,7 @@
 #include "interpreter/capture/written/overlay.h"
 #include "interpreter/capture/written/writes.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 namespace {
@@ -204,7 +205,14 @@ void step_import_name(Capture& c, const Instruction& i) {
   ModuleObject* from = c.frames().frame().module.get();
   const std::string_view name = c.frames().frame().code->names[i.b]->view();
   const std::vector<std::string> names = c.vm().importer().looked_up(from, name, i.c);
-  for (const std::string& one : names) c.cells().assume_unchanged(c.vm().modules(), intern(c.vm(), one).value());
+  if (builtins_of(c.vm(), from->globals) != c.vm().builtins()->globals.get())
+    break_here(BreakReason::instruction, "ImportName in text with a __builtins__ of its own");
+  for (const std::string& one : names) {
+    const Value key = intern(c.vm(), one).value();
+    if (c.overlay().has_stored(Value(c.vm().modules()), key))
+      break_here(BreakReason::instruction, "ImportName of what the region has put into sys.modules");
+    c.cells().assume_unchanged(c.vm().modules(), key);
+  }
   if (i.c) c.cells().assume_unchanged(from->globals.get(), intern(c.vm(), "__package__").value());
   const Value last = dict_get(c.vm(), c.vm().modules(), names.back());
   if (last.is_undefined() || last.is_none()) break_here(BreakReason::instruction, "ImportName of " + std::string(name));

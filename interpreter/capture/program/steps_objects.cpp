@@ -14,6 +14,7 @@
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/values/texts.h"
 #include "interpreter/capture/written/effects.h"
+#include "interpreter/vm/mapping.h"
 
 namespace tsc::interp {
 namespace {
@@ -245,7 +246,8 @@ void step_map_add(Capture& c, const Instruction& i) {
 
 void step_map_update(Capture& c, const Instruction& i) {
   Av source = c.frames().read(i.b);
-  if (!c.containers().is_dict(source)) break_here(BreakReason::unknown_object, "** of a value that is no dict");
+  if (!c.containers().is_dict(source) || !gives_its_table(c.vm(), c.attributes().type_of_av(source)))
+    break_here(BreakReason::unknown_object, "** of a value that is no dict");
   for (const Av& key : c.containers().dict_keys(source))
     c.containers().set_item(c.frames().read(i.a), key, c.containers().dict_find(source, key));
 }

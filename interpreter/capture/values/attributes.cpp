@@ -77,6 +77,12 @@ Type* Attributes::type_of_av(const Av& av) {
   break_here(BreakReason::unknown_object, "type of an unknown value");
 }
 
+void Attributes::assume_class(const Av& object) {
+  if (object.is_constant() && is_kind(object.value, Kind::Instance) &&
+      object.value.object()->type->type_flags & kScriptClass)
+    cells_.assume_unchanged(object.value.object(), Value(vm_.names().class_.get()));
+}
+
 const Value* Attributes::class_attribute(Type* type, StrObject* name, Type** owner) {
   const Value* found = lookup_in_type(type, name, owner);
   // Any class of the MRO may get or lose the name.
@@ -104,7 +110,7 @@ Av Attributes::tensor_attribute(const Av& object, VTensor& tensor, StrObject* na
     // Of a tensor known by identity: another one that comes in has attributes of its own.
     if (!own.is_undefined() && plan_.sources[tensor.source].form != EntrySource::Form::Pinned)
       break_here(BreakReason::unknown_object, "an attribute that the program gave to a tensor");
-    if (!own.is_undefined()) return cells_.load_attribute_cell(tensor.host, name, own);
+    if (!own.is_undefined()) return cells_.load_attribute_cell(Value(place_of(tensor.host, name).holder), name, own);
   }
   Type* owner = nullptr;
   const Value* found = class_attribute(type_of_av(object), name, &owner);
@@ -143,36 +149,61 @@ const Value* Attributes::script_getter(const Value& attribute) {
   return stores ? nullptr : getter;
 }
 
+// Where an own attribute lies. Once somebody has asked for `__dict__`, that is the dict, which others may write to.
+OverlayKey Attributes::place_of(const Value& object, StrObject* name) {
+  Object* holder = attribute_holder(vm_, object.object(), name);
+  if (holder != object.object())
+    cells_.assume_unchanged(object.object(), Value(vm_.names().dict.get()));  // that it is this dict
+  return {holder, name, 0};
+}
+
+// What the metaclass of the script has for its classes, where that comes before what the class has; or null.
+const Value* Attributes::metaclass_attribute(Type& type, StrObject* name, AttributeSite& site) {
+  if (type.type->slots.get_attribute != vm_.types().type->slots.get_attribute)
+    break_here(BreakReason::unknown_call, "__getattribute__ of a metaclass");
+  const Value* found = class_attribute(type.type, name, nullptr);
+  const bool is_own = site.found == Found::ClassAttribute;
+  const bool is_of_type = found && is_kind(*found, Kind::NativeProperty);  // __name__ and the like
+  if (found && !is_of_type && (!is_own || is_data_descriptor(*found))) {
+    class_attribute(&type, name, nullptr);  // the class may get the name
+    return found;
+  }
+  if (!found && site.found == Found::Absent && type.type->slots.get_missing_attribute) site.found = Found::MissingHook;
+  return nullptr;
+}
+
 Av Attributes::find_attribute(const Av& object, StrObject* name) {
   // To read them may run code of the program.
   if (name == vm_.names().annotations.get()) break_here(BreakReason::unknown_call, "attribute __annotations__");
   AttributeSite site = inspect_attribute(vm_, object.value, name);
-  // An item and an attribute of the same name are one place to those who watch it.
-  if (is_kind(object.value, Kind::Dict) &&
-      (site.found == Found::InstanceSlot || overlay_.stored_at({object.value.object(), name, 0})))
+  const OverlayKey own = place_of(object.value, name);
+  if (auto* type = try_cast<Type>(object.value); type && type->type->type_flags & kScriptClass)
+    if (const Value* found = metaclass_attribute(*type, name, site)) return read_class_attribute(*found, object);
+  // An item and an attribute of the same name are one place to those who watch it: which is right only where the dict
+  // is its own `__dict__`.
+  if (is_kind(object.value, Kind::Dict) && !shares_attributes(object.value.object()) &&
+      (site.found == Found::InstanceSlot || overlay_.stored_at(own)))
     break_here(BreakReason::unknown_object, "an attribute of a dict of a class from outside");
   switch (site.found) {
     case Found::Absent:
     case Found::MissingHook:
-      if (const Av* stored = overlay_.stored_at({object.value.object(), name, 0})) return *stored;
+      if (const Av* stored = overlay_.stored_at(own)) return *stored;
       assume_absent(object.value, name, site);
       if (site.found == Found::MissingHook) return ask_missing(object, name);
       raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
     case Found::InstanceSlot: {
       class_attribute(object.value.object()->type, name, nullptr);
-      return cells_.load_attribute_cell(object.value, name, site.value);
+      return cells_.load_attribute_cell(Value(own.holder), name, site.value);
     }
     case Found::ModuleGlobal: return cells_.load_attribute_cell(Value(site.holder), name, site.value);
     case Found::ClassAttribute: {
-      OverlayKey place{object.value.object(), name, 0};
-      if (const Av* stored = overlay_.stored_at(place)) return *stored;
+      if (const Av* stored = overlay_.stored_at(own)) return *stored;
       bool type_itself = is_kind(object.value, Kind::Type);
       // The class of classes has `__name__` and the like for its instances, and is one.
       if (type_itself && is_kind(site.value, Kind::NativeProperty) && object.value.object() == vm_.types().type) break;
       watch_attribute(vm_, object.value, name, site);
       const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
-      if (!is_text || !numbers_.is_plain_data(object.value))
-        cells_.assume_unchanged(object.value.object(), Value(name));
+      if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(own.holder, Value(name));
       if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (type_itself) return bind(site.value, object, true);
@@ -180,16 +211,18 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
     }
     default: break;
   }
-  OverlayKey place{object.value.object(), name, 0};
-  if (const Av* stored = overlay_.stored_at(place)) return *stored;
+  if (const Av* stored = overlay_.stored_at(own)) return *stored;
   if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module)) {
     if (const FunctionObject* function = try_cast<FunctionObject>(object.value)) {
-      DictObject* own = function->attributes.get();
-      const Value now = own ? dict_get(vm_, own, Value(name)) : Value();
+      DictObject* given = function->attributes.get();
+      const Value now = given ? dict_get(vm_, given, Value(name)) : Value();
       cells_.assume_unchanged(object.value.object(),
                               now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
-      if (!now.is_undefined()) return cells_.load_attribute_cell(Value(own), name, now);
+      if (!now.is_undefined()) return cells_.load_attribute_cell(Value(given), name, now);
+      if (given) cells_.assume_unchanged(given, Value(name));
     }
+    if (auto* type = try_cast<Type>(object.value); type && type->type_flags & kScriptClass)
+      cells_.assume_unchanged(type, Value(name));
     return Av::constant(interp::get_attribute(vm_, object.value, name));
   }
   break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
@@ -209,7 +242,10 @@ bool Attributes::has_plain_class(const Av& object) {
 }
 
 Av Attributes::get_attribute(const Av& object, StrObject* name) {
-  if (name == vm_.names().class_.get() && has_plain_class(object)) return Av::constant(Value(type_of_av(object)));
+  if (name == vm_.names().class_.get() && has_plain_class(object)) {
+    assume_class(object);
+    return Av::constant(Value(type_of_av(object)));
+  }
   if (VTensor* tensor = tensors_.tensor_of(object)) return tensor_attribute(object, *tensor, name);
   if (VInstance* instance = as<VInstance>(object)) {
     Type* owner = nullptr;
@@ -250,7 +286,7 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
 
 // That there is no such attribute, and what the class says to that: the pending getter.
 void Attributes::assume_absent(const Value& object, StrObject* name, const AttributeSite& site) {
-  cells_.assume_unchanged(object.object(), Value(name));
+  cells_.assume_unchanged(place_of(object, name).holder, Value(name));
   watch_attribute(vm_, object, name, site);
   for (Type* t : type_of(vm_, object)->mro)
     if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
@@ -359,8 +395,8 @@ void Attributes::store_host_attribute(const Av& object, StrObject* name, const A
     break_here(BreakReason::unknown_call, "property setter");
   if (refuses_attribute(vm_, object.value.object()->type, found))
     break_here(BreakReason::raises, "AttributeError: __slots__");
-  OverlayKey place{object.value.object(), name, 0};
-  cells_.written_by_region(place, object.value);
+  const OverlayKey place = place_of(object.value, name);
+  cells_.written_by_region(place, Value(place.holder));
   HostAction action;
   action.form = HostAction::Form::SetAttribute;
   action.name = Local<StrObject>(name);
@@ -421,6 +457,12 @@ Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name
   if (object.is_constant() && object.value.is_object()) {
     AttributeSite site = inspect_attribute(vm_, object.value, name);
     if (site.found == Found::Custom) break_here(BreakReason::unknown_call, "__getattribute__");
+    if (auto* type = try_cast<Type>(object.value); type && type->type->type_flags & kScriptClass)
+      if (const Value* found = metaclass_attribute(*type, name, site)) {
+        if (is_kind(*found, Kind::Property)) return Presence::Asks;
+        if (finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->type->name);
+        return Presence::Present;
+      }
     if (site.found == Found::NativeSlot)
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     const bool of_class = site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type);
@@ -428,7 +470,7 @@ Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name
     if (of_class && !is_property && finds_by_code(&site.value))
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     assume_absent(object.value, name, site);
-    if (overlay_.stored_at({object.value.object(), name, 0})) return Presence::Present;
+    if (overlay_.stored_at(place_of(object.value, name))) return Presence::Present;
     if (is_property || site.found == Found::MissingHook) return Presence::Asks;
     return site.found == Found::Absent ? Presence::Absent : Presence::Present;
   }

@@ -3,6 +3,8 @@
 // (cells.h). A property is called by the instruction that reads it: its getter waits in calls.h, and the attribute is
 // Undefined. So is one that the class's __getattr__ is asked for. Defined in attributes.cpp, program/recorded.cpp.
 #include "interpreter/capture/rooms.h"
+#include "interpreter/capture/written/overlay.h"
+#include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
 
@@ -15,6 +17,8 @@ class Attributes : private Room {
   // The function and self of object.name(...) without making a bound method; self Undefined: none.
   std::pair<Av, Av> load_method(const Av& object, StrObject* name);
   Type* type_of_av(const Av& av);
+  // That an object known by identity stays one of its class, where that alone is what counts.
+  void assume_class(const Av& object);
   // Found along the MRO, and watched there; null: there is none.
   const Value* class_attribute(Type* type, StrObject* name, Type** owner);
   // As object.__setattr__ does.
@@ -33,6 +37,8 @@ class Attributes : private Room {
 
  private:
   void set_field(const Av& object, StrObject* name, const Av& value);
+  OverlayKey place_of(const Value& object, StrObject* name);
+  const Value* metaclass_attribute(Type& type, StrObject* name, AttributeSite& site);
   Av find_attribute(const Av& object, StrObject* name);
   enum class Presence : uint8_t { Absent, Present, Asks };  // Asks: script code says it
   Presence find_presence(const Av& object, StrObject* name);

@@ -121,9 +121,13 @@ Value native_property_bind(Vm& vm, const Value& self, const Value& instance, Typ
 }
 void native_property_set(Vm& vm, const Value& self, const Value& instance, const Value& value) {
   auto* p = static_cast<NativeProperty*>(self.object());
-  if (!p->set)
+  if (!p->set) {
+    Type* owner = nullptr;
+    lookup_in_type(type_of(vm, instance), intern(vm, p->name).get(), &owner);
     raise(vm, vm.exceptions().AttributeError,
-          "attribute '" + p->name + "' of '" + type_name(vm, instance) + "' objects is not writable");
+          "attribute '" + p->name + "' of '" + (owner ? owner->name : type_name(vm, instance)) +
+              "' objects is not writable");
+  }
   p->set(vm, instance, value);
 }
 

@@ -486,6 +486,18 @@ bool Attributes::has_attribute(const Av& object, StrObject* name) {
   return found == Presence::Asks ? attribute_if_there(object, name).has_value() : found == Presence::Present;
 }
 
+bool Attributes::has_own(const Av& object, StrObject* name) {
+  if (VInstance* instance = as<VInstance>(object)) return find_field(*instance, name);
+  if (VDict* dict = as<VDict>(object); dict && dict->type) return find_field(*dict, name);
+  if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
+    break_here(BreakReason::unknown_object, "what an unknown value has itself");
+  repeats_.spoil_record();
+  const OverlayKey place = place_of(object.value, name);
+  if (overlay_.stored_at(place)) return true;
+  cells_.assume_unchanged(place.holder, Value(name));
+  return !get_own_attribute(vm_, object.value.object(), name).is_undefined();
+}
+
 std::optional<Av> Attributes::attribute_if_there(const Av& object, StrObject* name) {
   if (presence(object, name) == Presence::Absent) return std::nullopt;
   const Av found = get_attribute(object, name);

@@ -29,6 +29,8 @@ class Attributes : private Room {
   // What hasattr() and getattr() with a default ask: an AttributeError of a property or of __getattr__ says that there
   // is none.
   bool has_attribute(const Av& object, StrObject* name);
+  // Whether the object itself has it, whatever its class does.
+  bool has_own(const Av& object, StrObject* name);
   std::optional<Av> attribute_if_there(const Av& object, StrObject* name);
   // The getter that waits, of that attribute.
   void call_getter(const Av& object, StrObject* name, uint16_t destination);

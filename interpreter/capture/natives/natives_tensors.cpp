@@ -318,13 +318,18 @@ Av prim_gradients(Capture& capture, Arguments& arguments) {
       capture.gradients().gradients(outputs, wanted, seeds, retain_graph, create_graph));
 }
 
-Av tensor_numel(Capture& capture, Arguments& arguments) {
-  std::shared_ptr<VTensor> tensor = capture.tensors().share_tensor(at(arguments, 0));
+Av product_of(Capture& capture, const Av& sizes) {
   Av count = Av::integer(1);
-  Av shape = capture.shapes().shape_of(*tensor);
-  for (const Av& size : as<VTuple>(shape)->items) count = capture.operators().binary(BinaryOp::Mul, count, size);
+  for (const Av& size : capture.iterators().items_of(sizes))
+    count = capture.operators().binary(BinaryOp::Mul, count, size);
   return count;
 }
+
+Av tensor_numel(Capture& capture, Arguments& arguments) {
+  return product_of(capture, capture.shapes().shape_of(*capture.tensors().share_tensor(at(arguments, 0))));
+}
+
+Av size_numel(Capture& capture, Arguments& arguments) { return product_of(capture, at(arguments, 0)); }
 
 // What is no view keeps its layout: a fresh copy, or the same tensor. Of some views only running can tell.
 Av prim_contiguous(Capture& capture, Arguments& arguments) {
@@ -405,6 +410,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.gradients", prim_gradients},
     {"Tensor.item", prim_item},
     {"Tensor.numel", tensor_numel},
+    {"Size.numel", size_numel},
     {"Tensor.is_contiguous", tensor_is_contiguous},
 };
 

@@ -128,7 +128,7 @@ Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
   }
   if (is_kind(attribute, Kind::NativeProperty))
     break_here(BreakReason::unknown_call, "property " + cast<NativeProperty>(attribute)->name);
-  if (const Value* getter = script_getter(attribute)) {
+  if (const Value* getter = get_method_of(attribute)) {
     CallArguments arguments;
     arguments.positional = {Av::constant(attribute), self, Av::constant(Value(type_of_av(self)))};
     calls_.set_pending_getter(Av::constant(*getter), std::move(arguments), true);
@@ -137,16 +137,11 @@ Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
   return bind(attribute, self, false);
 }
 
-// The __get__ of a descriptor whose class the script has defined. One with a __set__ too comes before what the object
-// holds itself, which those who ask here have looked at already.
-const Value* Attributes::script_getter(const Value& attribute) {
+// The __get__ of a descriptor whose class the script has defined.
+const Value* Attributes::get_method_of(const Value& attribute) {
   if (!is_kind(attribute, Kind::Instance)) return nullptr;
-  Type* type = attribute.object()->type;
-  const Value* getter = class_attribute(type, intern(vm_, "__get__").get(), nullptr);
-  if (!getter || !is_kind(*getter, Kind::Function)) return nullptr;
-  const bool stores = class_attribute(type, intern(vm_, "__set__").get(), nullptr) ||
-                      class_attribute(type, intern(vm_, "__delete__").get(), nullptr);
-  return stores ? nullptr : getter;
+  const Value* getter = class_attribute(attribute.object()->type, intern(vm_, "__get__").get(), nullptr);
+  return getter && is_kind(*getter, Kind::Function) ? getter : nullptr;
 }
 
 // Where an own attribute lies. Once somebody has asked for `__dict__`, that is the dict, which others may write to.
@@ -206,8 +201,14 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(own.holder, Value(name));
       if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
-      if (type_itself) return bind(site.value, object, true);
-      return read_class_attribute(site.value, object);
+      if (!type_itself) return read_class_attribute(site.value, object);
+      if (const Value* getter = get_method_of(site.value)) {
+        CallArguments arguments;
+        arguments.positional = {Av::constant(site.value), Av::none(), object};
+        calls_.set_pending_getter(Av::constant(*getter), std::move(arguments), true);
+        return Av();
+      }
+      return bind(site.value, object, true);
     }
     default: break;
   }
@@ -251,8 +252,7 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
     Type* owner = nullptr;
     if (instance->type->slots.get_attribute) break_here(BreakReason::unknown_call, "__getattribute__");
     const Value* found = class_attribute(instance->type.get(), name, &owner);
-    bool property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
-    if (!property)
+    if (!found || !is_data_descriptor(*found))
       if (const Av* field = find_field(*instance, name)) return *field;
     if (found) return read_class_attribute(*found, object);
     if (name == vm_.names().class_.get()) return Av::constant(instance->type.value());
@@ -261,7 +261,7 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
   }
   if (VDict* dict = as<VDict>(object); dict && dict->type) {
     const Value* found = class_attribute(dict->type.get(), name, nullptr);
-    const bool is_property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
+    const bool is_property = found && is_data_descriptor(*found);
     if (dict->type->slots.get_attribute) break_here(BreakReason::unknown_call, "__getattribute__");
     const Av* field = is_property ? nullptr : find_field(*dict, name);
     if (field || found) return field ? *field : read_class_attribute(*found, object);

@@ -144,6 +144,16 @@ const Value* Attributes::get_method_of(const Value& attribute) {
   return getter && is_kind(*getter, Kind::Function) ? getter : nullptr;
 }
 
+// What a class has, asked by itself: a descriptor is called without an object.
+Av Attributes::read_by_class(const Value& attribute, const Av& type) {
+  const Value* getter = get_method_of(attribute);
+  if (!getter) return bind(attribute, type, true);
+  CallArguments arguments;
+  arguments.positional = {Av::constant(attribute), Av::none(), type};
+  calls_.set_pending_getter(Av::constant(*getter), std::move(arguments), true);
+  return Av();
+}
+
 // Where an own attribute lies. Once somebody has asked for `__dict__`, that is the dict, which others may write to.
 OverlayKey Attributes::place_of(const Value& object, StrObject* name) {
   Object* holder = attribute_holder(vm_, object.object(), name);
@@ -202,13 +212,7 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (!type_itself) return read_class_attribute(site.value, object);
-      if (const Value* getter = get_method_of(site.value)) {
-        CallArguments arguments;
-        arguments.positional = {Av::constant(site.value), Av::none(), object};
-        calls_.set_pending_getter(Av::constant(*getter), std::move(arguments), true);
-        return Av();
-      }
-      return bind(site.value, object, true);
+      return read_by_class(site.value, object);
     }
     default: break;
   }

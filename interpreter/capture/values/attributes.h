@@ -53,6 +53,7 @@ class Attributes : private Room {
   Av tensor_attribute(const Av& object, VTensor& tensor, StrObject* name);
   Av read_class_attribute(const Value& attribute, const Av& self);
   const Value* get_method_of(const Value& attribute);
+  Av read_by_class(const Value& attribute, const Av& type);
   Av super_attribute(VSuper& super, StrObject* name);
   void store_host_attribute(const Av& object, StrObject* name, const Av& value);
   void set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name, const Av& value);

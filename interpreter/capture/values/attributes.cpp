@@ -162,6 +162,12 @@ OverlayKey Attributes::place_of(const Value& object, StrObject* name) {
   return {holder, name, 0};
 }
 
+// Of text, bytes and tuples, which are no facts: they stay what they are.
+static bool is_without_attributes(const Value& v) {
+  const bool is_fixed = is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes) || is_kind(v, Kind::Tuple);
+  return is_fixed && !(v.object()->type->type_flags & kScriptClass);
+}
+
 // What the metaclass of the script has for its classes, where that comes before what the class has; or null.
 const Value* Attributes::metaclass_attribute(Type& type, StrObject* name, AttributeSite& site) {
   if (type.type->slots.get_attribute != vm_.types().type->slots.get_attribute)
@@ -207,8 +213,7 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       // The class of classes has `__name__` and the like for its instances, and is one.
       if (type_itself && is_kind(site.value, Kind::NativeProperty) && object.value.object() == vm_.types().type) break;
       watch_attribute(vm_, object.value, name, site);
-      const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
-      if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(own.holder, Value(name));
+      if (!is_without_attributes(object.value)) cells_.assume_unchanged(own.holder, Value(name));
       if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (!type_itself) return read_class_attribute(site.value, object);

@@ -1,6 +1,7 @@
 // complex: arithmetic, comparison, text and formatting, as CPython 3.11 has them.
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/value/complex.h"
@@ -223,9 +224,13 @@ ComplexSpec read_spec(Vm& vm, std::string_view text) {
   }
   const auto next = [&] { return at < text.size() ? text[at] : '\0'; };
   if (next() == '+' || next() == '-' || next() == ' ') spec.sign = text[at++];
+  if (next() == 'z') spec.parts += text[at++];
   if (next() == '#') spec.parts += text[at++];
   if (next() == '0') bad_format(vm, "Zero padding is not allowed in complex format specifier");
-  while (std::isdigit(static_cast<unsigned char>(next()))) spec.width = spec.width * 10 + (text[at++] - '0');
+  while (std::isdigit(static_cast<unsigned char>(next()))) {
+    spec.width = spec.width * 10 + (text[at++] - '0');
+    if (spec.width > INT32_MAX) bad_format(vm, "Too many decimal digits in format string");
+  }
   if (next() == ',' || next() == '_') spec.parts += text[at++];
   if (next() == '.') {
     spec.parts += text[at++];
@@ -245,7 +250,8 @@ std::string part_text(Vm& vm, double d, const ComplexSpec& spec, const std::stri
   if (spec.type || spec.has_precision)
     return format(vm, Value::real(d), sign + spec.parts + (spec.type ? spec.type : 'g'));
   std::string text = short_text(d);
-  const bool pointless = spec.parts.starts_with('#') && std::isfinite(d) && text.find('.') == std::string::npos;
+  const bool pointless =
+      spec.parts.find('#') != std::string::npos && std::isfinite(d) && text.find('.') == std::string::npos;
   if (pointless) text.insert(std::min(text.find('e'), text.size()), ".");
   return text[0] == '-' || sign.empty() || sign == "-" ? text : sign + text;
 }
@@ -259,6 +265,7 @@ Value complex_format(Vm& vm, const Value& self, StrObject* format_spec) {
   else if (!is_plus_zero(z.re)) text = "(" + part_text(vm, z.re, spec, spec.sign) + text + ")";
   const int64_t room = std::max<int64_t>(spec.width - static_cast<int64_t>(text.size()), 0);
   const int64_t left = spec.align == '>' ? room : spec.align == '^' ? room / 2 : 0;
+  check_text_room(static_cast<size_t>(room) * std::max<size_t>(spec.fill.size(), 1));
   std::string out;
   for (int64_t i = 0; i < left; ++i) out += spec.fill;
   out += text;

@@ -200,6 +200,11 @@ Value class_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) 
 }
 Value static_call(Vm& vm, const Value& self, Args& args) { return call(vm, wrapped_of(self)->function, args); }
 template <Kind kind>
+Value wrapped_repr(Vm& vm, const Value& self) {
+  const std::string name = kind == Kind::ClassMethod ? "classmethod" : "staticmethod";
+  return str_value(vm, "<" + name + "(" + repr(vm, wrapped_of(self)->function) + ")>");
+}
+template <Kind kind>
 Value wrapped_construct(Vm& vm, Type* type, Args&) {
   if (type->type_flags & kScriptClass) return vm.heap().make<WrappedInstance>(type).take();
   return vm.heap().make<WrappedMethod>(type, kind).take();
@@ -383,6 +388,8 @@ void init_descriptor_types(Vm& vm) {
         .getter("__wrapped__", wrapped_function);
   }
   t.class_method->slots.bind = class_bind;
+  t.class_method->slots.repr = wrapped_repr<Kind::ClassMethod>;
+  t.static_method->slots.repr = wrapped_repr<Kind::StaticMethod>;
   t.class_method->slots.construct = wrapped_construct<Kind::ClassMethod>;
   t.class_method->slots.initialize = wrapped_initialize<Kind::ClassMethod>;
   t.static_method->slots.bind = static_bind;

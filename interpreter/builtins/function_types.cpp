@@ -303,8 +303,8 @@ void code_traverse(Object* o, Visitor& visit) {
 }
 Value code_repr(Vm& vm, const Value& v) {
   auto* c = cast<CodeObject>(v);
-  return str_value(vm, "<code object " + c->code->name + ", file \"" + std::string(c->code->file()) + "\", line " +
-                           std::to_string(c->code->first_line) + ">");
+  return str_value(vm, "<code object " + c->code->name + " at " + address_of(c) + ", file \"" +
+                           std::string(c->code->file()) + "\", line " + std::to_string(c->code->first_line) + ">");
 }
 Value code_name(Vm&, const Value& v) { return cast<CodeObject>(v)->name.value(); }
 Value code_argcount(Vm&, const Value& v) { return Value::integer(cast<CodeObject>(v)->code->parameters.positional); }

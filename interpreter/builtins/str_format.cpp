@@ -1,4 +1,5 @@
 // str.format and %-formatting.
+#include <charconv>
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
@@ -32,7 +33,9 @@ struct Formatter {
                                              "automatic field numbering"
                                            : "cannot switch from automatic field numbering to "
                                              "manual field specification");
-      int64_t i = name.empty() ? next++ : std::stoll(std::string(name.substr(0, 9)));
+      int64_t i = name.empty() ? next++ : 0;
+      if (!name.empty() && std::from_chars(name.data(), name.data() + name.size(), i).ec != std::errc())
+        raise_value_error(vm, "Too many decimal digits in format string");
       if (!name.empty()) manual = true;
       if (i + 1 >= args.count)
         raise_index_error(vm, "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
@@ -176,12 +179,12 @@ struct PercentFormatter {
   }
 
   Value by_key() {
+    if (!type_of(vm, argument)->slots.get_item || is_kind(argument, Kind::Tuple) || is_kind(argument, Kind::Str))
+      raise_type_error(vm, "format requires a mapping");
     size_t end = text.find(')', i);
     if (end == std::string_view::npos) raise_value_error(vm, "incomplete format key");
     std::string_view key = text.substr(i + 1, end - i - 1);
     i = end + 1;
-    if (!type_of(vm, argument)->slots.get_item || is_kind(argument, Kind::Tuple) || is_kind(argument, Kind::Str))
-      raise_type_error(vm, "format requires a mapping");
     used = 1;
     return get_item(vm, argument, str_value(vm, key));
   }
@@ -217,7 +220,7 @@ struct PercentFormatter {
       ++i;
       precision = number_or_star();
     }
-    while (i < text.size() && (text[i] == 'l' || text[i] == 'h')) ++i;
+    while (i < text.size() && (text[i] == 'l' || text[i] == 'h' || text[i] == 'L')) ++i;
     if (i >= text.size()) raise_value_error(vm, "incomplete format");
     char kind = text[i++];
     if (!keyed) v = take();

@@ -198,7 +198,8 @@ namespace {
 // As CPython names a callee in messages about * and **: with its module.
 std::string qualified_callable(Vm& vm, const Value& callee) {
   if (!is_kind(callee, Kind::Function)) return callable_name(vm, callee);
-  return cast<FunctionObject>(callee)->module->name + "." + callable_name(vm, callee);
+  const std::string& module = cast<FunctionObject>(callee)->module->name;
+  return (module == "builtins" ? "" : module + ".") + callable_name(vm, callee);
 }
 
 [[noreturn]] void raise_no_mapping(Vm& vm, const Value& callee, const Value& given) {

@@ -62,7 +62,7 @@ Value length_hint(Vm& vm, Args& a) {
   if (!hint.is_int() && !hint.is_bool())
     raise_type_error(vm, "__length_hint__ must be an integer, not " + type_name(vm, hint));
   if (hint.is_int() && hint.as_int() < 0) raise_value_error(vm, "__length_hint__() should return >= 0");
-  return hint;
+  return Value::integer(to_index(vm, hint));
 }
 
 // call(obj, /, *args, **kwargs)

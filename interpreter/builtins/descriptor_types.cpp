@@ -360,24 +360,8 @@ static void init_super_type(Vm& vm) {
   VmAccess::types(vm).super = s.finish();
 }
 
-void init_descriptor_types(Vm& vm) {
+static void init_wrapped_methods(Vm& vm) {
   Types& t = VmAccess::types(vm);
-  TypeBuilder m(vm, "member_descriptor", Kind::NativeProperty);
-  m.slots().destroy = destroy_as<MemberDescriptor>;
-  m.slots().traverse = [](Object* o, Visitor& visit) { visit(static_cast<MemberDescriptor*>(o)->owner); };
-  m.slots().clear = [](Vm&, Object* o) { static_cast<MemberDescriptor*>(o)->owner.reset(); };
-  m.slots().bind = member_bind;
-  m.slots().repr = member_repr;
-  m.getter("__name__", native_property_name)
-      .getter("__objclass__", member_owner)
-      .method("__get__", "self, instance, owner=None, /", member_get)
-      .method("__set__", "self, instance, value, /", member_set)
-      .method("__delete__", "self, instance, /", member_delete);
-  t.member_descriptor = m.finish();
-  TypeBuilder::existing(vm, t.native_property).getter("__name__", native_property_name);
-  t.native_property->slots.destroy = destroy_as<NativeProperty>;
-  t.native_property->slots.bind = native_property_bind;
-  t.native_property->slots.bind_set = native_property_set;
   for (Type* type : {t.class_method, t.static_method}) {
     type->slots.destroy = wrapped_destroy;
     type->slots.traverse = wrapped_traverse;
@@ -396,6 +380,27 @@ void init_descriptor_types(Vm& vm) {
   t.static_method->slots.call = static_call;
   t.static_method->slots.construct = wrapped_construct<Kind::StaticMethod>;
   t.static_method->slots.initialize = wrapped_initialize<Kind::StaticMethod>;
+}
+
+void init_descriptor_types(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  TypeBuilder m(vm, "member_descriptor", Kind::NativeProperty);
+  m.slots().destroy = destroy_as<MemberDescriptor>;
+  m.slots().traverse = [](Object* o, Visitor& visit) { visit(static_cast<MemberDescriptor*>(o)->owner); };
+  m.slots().clear = [](Vm&, Object* o) { static_cast<MemberDescriptor*>(o)->owner.reset(); };
+  m.slots().bind = member_bind;
+  m.slots().repr = member_repr;
+  m.getter("__name__", native_property_name)
+      .getter("__objclass__", member_owner)
+      .method("__get__", "self, instance, owner=None, /", member_get)
+      .method("__set__", "self, instance, value, /", member_set)
+      .method("__delete__", "self, instance, /", member_delete);
+  t.member_descriptor = m.finish();
+  TypeBuilder::existing(vm, t.native_property).getter("__name__", native_property_name);
+  t.native_property->slots.destroy = destroy_as<NativeProperty>;
+  t.native_property->slots.bind = native_property_bind;
+  t.native_property->slots.bind_set = native_property_set;
+  init_wrapped_methods(vm);
 
   TypeBuilder p(vm, "property", Kind::Property);
   p.slots().destroy = property_destroy;

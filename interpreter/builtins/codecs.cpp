@@ -104,29 +104,17 @@ void encode_run(Vm& vm, const Value& text, size_t at, size_t index, size_t end, 
   }
 }
 
-std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const char* name, std::string_view errors) {
-  std::string_view view = cast<StrObject>(text)->view();
-  std::string out;
-  size_t index = 0;
-  Patience patience;
-  for (size_t i = 0; i < view.size(); ++index) {
-    patience.step();
-    const size_t begin = i;
-    uint32_t c = decode_utf8(view, i);
-    if (c < limit) {
-      out += static_cast<char>(c);
-      continue;
-    }
-    size_t end = index + 1;
-    for (size_t next = i; next < view.size() && decode_utf8(view, next) >= limit; i = next) ++end;
-    encode_run(vm, text, begin, index, end, name,
-               limit == 128 ? "ordinal not in range(128)" : "ordinal not in range(256)", errors, out);
-    index = end - 1;
-  }
-  return out;
-}
+// What messages say of characters that an encoding has not: all beside each other `together`, or each by itself.
+struct Refusal {
+  const char* name;  // of the encoding
+  const char* reason;
+  bool together;
+};
 
-std::string encode_by_host(Vm& vm, const Value& text, HostCodec& codec, std::string_view errors) {
+// Of an encoding without a mark at the beginning. `append` appends the bytes of the code point `c`, which stands in
+// `character` as UTF-8; false: the encoding has not got it.
+template <class Append>
+std::string encode_each(Vm& vm, const Value& text, const Refusal& refusal, std::string_view errors, Append append) {
   const std::string_view view = cast<StrObject>(text)->view();
   std::string out;
   size_t index = 0;
@@ -134,24 +122,37 @@ std::string encode_by_host(Vm& vm, const Value& text, HostCodec& codec, std::str
   for (size_t i = 0; i < view.size(); ++index) {
     patience.step();
     const size_t begin = i;
-    const uint32_t c = decode_utf8(view, i);
-    if (c < 128) {
-      out += static_cast<char>(c);
-      continue;
-    }
-    if (!is_surrogate(c) && codec.encode_one(view.substr(begin, i - begin), out)) continue;
-    // Messages name the characters beside each other that have no counterpart together, but for those of many bytes.
+    if (const uint32_t c = decode_utf8(view, i); append(c, view.substr(begin, i - begin), out)) continue;
     size_t end = index + 1;
-    for (std::string ignored; codec.is_charmap() && i < view.size(); ++end) {
+    for (std::string ignored; refusal.together && i < view.size(); ++end) {
       size_t next = i;
       const uint32_t other = decode_utf8(view, next);
-      if (other < 128 || (!is_surrogate(other) && codec.encode_one(view.substr(i, next - i), ignored))) break;
+      if (append(other, view.substr(i, next - i), ignored)) break;
       i = next;
     }
-    encode_run(vm, text, begin, index, end, codec.name(), codec.unknown_text(), errors, out);
+    encode_run(vm, text, begin, index, end, refusal.name, refusal.reason, errors, out);
     index = end - 1;
   }
   return out;
+}
+
+// Latin-1, and ASCII with the limit 128.
+std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const char* name, std::string_view errors) {
+  const char* reason = limit == 128 ? "ordinal not in range(128)" : "ordinal not in range(256)";
+  return encode_each(vm, text, {name, reason, true}, errors, [limit](uint32_t c, std::string_view, std::string& out) {
+    if (c >= limit) return false;
+    out += static_cast<char>(c);
+    return true;
+  });
+}
+
+std::string encode_by_host(Vm& vm, const Value& text, HostCodec& codec, std::string_view errors) {
+  const Refusal refusal{codec.name(), codec.unknown_text(), codec.is_charmap()};
+  return encode_each(vm, text, refusal, errors, [&](uint32_t c, std::string_view character, std::string& out) {
+    if (c >= 128) return !is_surrogate(c) && codec.encode_one(character, out);
+    out += static_cast<char>(c);
+    return true;
+  });
 }
 
 std::string encode_utf8(Vm& vm, const Value& text, std::string_view errors) {

@@ -1,5 +1,6 @@
 // The types that the type builder itself needs, and object's and type's methods.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/modules/importer.h"
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
 
@@ -324,8 +325,7 @@ void list_of_keys(Vm& vm, DictObject* dict, SetObject* names) {
 
 Value dir_of(Vm& vm, const Value& v) {
   Local<SetObject> names = make_set(vm);
-  if (v.is_object() && v.object()->type->layout == Kind::Module) {
-    auto* module = static_cast<ModuleObject*>(v.object());
+  if (ModuleObject* module = as_module(v)) {
     // PEP 562: a module that reads some of its names later may list them.
     if (Value own = dict_get(vm, module->globals, "__dir__")) return call(vm, own, {});
     list_of_keys(vm, module->globals, names);

@@ -73,8 +73,13 @@ Value compared(CompareOp op, const T& a, const T& b) {
     default: return Value::boolean(a >= b);
   }
 }
-void traverse_moment(Object* o, Visitor& visit);
-void clear_moment(Vm& vm, Object* o);
+template <auto member>
+Value field(Vm&, const Value& v) {
+  return Value::integer(moment_of(v)->*member);
+}
+// What date and time have in common: how a Moment is kept, and that a program may have subclasses.
+void begin_moment_type(TypeBuilder& b);
+void add_time_getters(TypeBuilder& b);  // of time and datetime
 
 // The arguments of a constructor, as CPython's own parser takes them: in the order of `names`, Undefined where absent.
 struct CallNames {

@@ -67,7 +67,7 @@ Value digest_sizes(Vm& vm, Args& a) {
 
 Value make_digest_type(Vm& vm) {
   TypeBuilder type(vm, "digest", Kind::Native);
-  type.module("_binary");
+  type.attribute("__module__", str_value(vm, "_binary"));
   type.slots().destroy = destroy_as<DigestObject>;
   type.slots().construct = construct_digest;
   type.method("update", "self, data, /", digest_update)

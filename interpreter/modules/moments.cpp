@@ -174,10 +174,6 @@ int64_t hash_datetime(Vm& vm, const Value& self) {
 
 // --- attributes and methods -----------------------------------------------------------------------------------
 
-template <auto member>
-Value field(Vm&, const Value& v) {
-  return Value::integer(moment_of(v)->*member);
-}
 Value get_zone(Vm&, const Value& v) { return moment_of(v)->zone; }
 Value get_us(Vm&, const Value& v) { return Value::integer(microseconds_of(moment_of(v))); }
 Value toordinal(Vm&, Args& a) { return Value::integer(ordinal_of(moment_of(a[0]))); }
@@ -246,21 +242,26 @@ Value datetime_reduce(Vm& vm, Args& a) {
   return make_tuple(vm, made).take();
 }
 
+void traverse_moment(Object* o, Visitor& visit) {
+  visit(static_cast<Moment*>(o)->zone);
+  traverse_instance(o, visit);
+}
+void clear_moment(Vm& vm, Object* o) {
+  static_cast<Moment*>(o)->zone = Value::none();
+  clear_instance(vm, o);
+}
+
 Type* make_date_type(Vm& vm) {
   TypeBuilder b(vm, "date", Kind::Native);
+  begin_moment_type(b);
   TypeSlots& s = b.slots();
-  s.destroy = destroy_as<Moment>;
-  s.traverse = traverse_moment;
-  s.clear = clear_moment;
   s.construct = construct_date;
   s.binary = date_binary;
   s.compare = compare_date;
   s.hash = hash_date;
   s.repr = date_repr;
   s.to_str = date_str;
-  b.allow_subclasses(offset_of(&Moment::state));
-  b.module("datetime")
-      .getter("year", field<&Moment::year>)
+  b.getter("year", field<&Moment::year>)
       .getter("month", field<&Moment::month>)
       .getter("day", field<&Moment::day>)
       .method("toordinal", "self", toordinal)
@@ -280,13 +281,8 @@ Type* make_datetime_type(Vm& vm, Type* date) {
   s.hash = hash_datetime;
   s.repr = datetime_repr;
   b.allow_subclasses(offset_of(&Moment::state));
+  add_time_getters(b);
   b.module("datetime")
-      .getter("hour", field<&Moment::hour>)
-      .getter("minute", field<&Moment::minute>)
-      .getter("second", field<&Moment::second>)
-      .getter("microsecond", field<&Moment::microsecond>)
-      .getter("fold", field<&Moment::fold>)
-      .getter("tzinfo", get_zone)
       .getter("_us", get_us)
       .method("utcoffset", "self", utcoffset)
       .method("__reduce__", "self", datetime_reduce);
@@ -306,13 +302,21 @@ int64_t mixed(int64_t n) {
   return static_cast<int64_t>((bits ^ bits >> 31) * 0x94d049bb133111ebu >> 1);
 }
 
-void traverse_moment(Object* o, Visitor& visit) {
-  visit(static_cast<Moment*>(o)->zone);
-  traverse_instance(o, visit);
+void begin_moment_type(TypeBuilder& b) {
+  TypeSlots& s = b.slots();
+  s.destroy = destroy_as<Moment>;
+  s.traverse = traverse_moment;
+  s.clear = clear_moment;
+  b.module("datetime").allow_subclasses(offset_of(&Moment::state));
 }
-void clear_moment(Vm& vm, Object* o) {
-  static_cast<Moment*>(o)->zone = Value::none();
-  clear_instance(vm, o);
+
+void add_time_getters(TypeBuilder& b) {
+  b.getter("hour", field<&Moment::hour>)
+      .getter("minute", field<&Moment::minute>)
+      .getter("second", field<&Moment::second>)
+      .getter("microsecond", field<&Moment::microsecond>)
+      .getter("fold", field<&Moment::fold>)
+      .getter("tzinfo", get_zone);
 }
 
 void make_moment_types(Vm& vm, CalendarTypes& types) {

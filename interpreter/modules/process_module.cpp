@@ -46,7 +46,7 @@ Type* descriptor_type(Vm& vm) {
   if (!kept) {
     TypeBuilder type(vm, "descriptor", Kind::Native);
     type.slots().destroy = destroy_as<Descriptor>;
-    type.module("_process");
+    type.attribute("__module__", str_value(vm, "_process"));
     kept = std::make_shared<Type*>(type.finish());
   }
   return *static_cast<Type**>(kept.get());

@@ -492,7 +492,7 @@ Value random_construct(Vm& vm, Type* type, Args& args) {
 
 Local<ModuleObject> make_random_module(Vm& vm) {
   TypeBuilder b(vm, "Random", Kind::Native);
-  b.module("_random");
+  b.attribute("__module__", str_value(vm, "_random"));
   b.slots().destroy = destroy_as<RandomObject>;
   b.slots().traverse = [](Object* o, Visitor& visit) { traverse_instance(o, visit); };
   b.slots().construct = random_construct;

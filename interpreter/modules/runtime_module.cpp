@@ -131,6 +131,14 @@ Value name_class(Vm& vm, Args& a) {
   return a[0];
 }
 
+// has_own(object, name): whether the object itself has the attribute. To ask `__dict__` for that would make the object
+// keep its attributes in a dict from then on.
+Value has_own(Vm& vm, Args& a) {
+  if (!a[0].is_object()) return Value::boolean(false);
+  const Local<StrObject> name = intern(vm, text_of(vm, a[1]));
+  return Value::boolean(!get_own_attribute(vm, a[0].object(), name.get()).is_undefined());
+}
+
 // find_module(name): the file that an import would run, "built-in", or None.
 Value find_module(Vm& vm, Args& a) {
   const auto file = vm.importer().find(std::string(text_of(vm, a[0], "name")));
@@ -143,6 +151,7 @@ Local<ModuleObject> make_runtime_module(Vm& vm) {
   ModuleBuilder m(vm, "_runtime");
   m.function("make_function", "source, name, namespace, file='<generated>'", make_function)
       .function("reload", "module", reload)
+      .function("has_own", "object, name", has_own)
       .function("caller", "depth", caller)
       .function("stack", "", stack)
       .function("globals_of", "depth", globals_of)

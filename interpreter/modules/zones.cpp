@@ -130,31 +130,16 @@ Value time_repr(Vm& vm, const Value& self) {
   return str_value(vm, out + (m->fold ? ", fold=1)" : ")"));
 }
 
-template <auto member>
-Value field(Vm&, const Value& v) {
-  return Value::integer(moment_of(v)->*member);
-}
-Value get_zone(Vm&, const Value& v) { return moment_of(v)->zone; }
-
 Type* make_time_type(Vm& vm) {
   TypeBuilder b(vm, "time", Kind::Native);
+  begin_moment_type(b);
   TypeSlots& s = b.slots();
-  s.destroy = destroy_as<Moment>;
-  s.traverse = traverse_moment;
-  s.clear = clear_moment;
   s.construct = construct_time;
   s.compare = compare_time;
   s.hash = hash_time;
   s.repr = time_repr;
-  b.allow_subclasses(offset_of(&Moment::state));
-  b.module("datetime")
-      .getter("hour", field<&Moment::hour>)
-      .getter("minute", field<&Moment::minute>)
-      .getter("second", field<&Moment::second>)
-      .getter("microsecond", field<&Moment::microsecond>)
-      .getter("fold", field<&Moment::fold>)
-      .getter("tzinfo", get_zone)
-      .method("utcoffset", "self", utcoffset);
+  add_time_getters(b);
+  b.method("utcoffset", "self", utcoffset);
   return b.finish();
 }
 

@@ -143,7 +143,7 @@ Type* handle_type(Vm& vm) {
   Type*& known = state.node_types["RemovableHandle"];
   if (known) return known;
   TypeBuilder type(vm, "RemovableHandle", Kind::Native);
-  type.module("torch.utils.hooks");
+  type.attribute("__module__", str_value(vm, "torch.utils.hooks"));
   type.slots().destroy = destroy_as<NodeHandle>;
   type.method("remove", "self", handle_remove)
       .method("__enter__", "self", handle_enter)
@@ -173,7 +173,7 @@ Type* base_type(Vm& vm) {
   AutogradState& state = autograd_state(vm);
   if (state.node_type) return state.node_type;
   TypeBuilder type(vm, "Node", Kind::Native);
-  type.module("torch.autograd.graph");
+  type.attribute("__module__", str_value(vm, "torch.autograd.graph"));
   type.slots().destroy = destroy_node;
   type.slots().traverse = traverse_node;
   type.slots().repr = node_repr;

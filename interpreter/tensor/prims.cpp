@@ -461,14 +461,6 @@ Value prim_install_methods(Vm& vm, Args& args) {
   return Value::none();
 }
 
-// has_own(object, name): whether the object itself has the attribute. To ask `__dict__` for that would make the object
-// keep its attributes in a dict from then on.
-Value prim_has_own(Vm& vm, Args& args) {
-  if (!args[0].is_object()) return Value::boolean(false);
-  const Local<StrObject> name = intern(vm, text_of(vm, args[1]));
-  return Value::boolean(!get_own_attribute(vm, args[0].object(), name.get()).is_undefined());
-}
-
 struct PrimFunction {
   const char* name;
   const char* signature;
@@ -484,7 +476,6 @@ constexpr PrimFunction kFunctions[] = {
     {"set_grad_enabled", "mode", prim_set_grad_enabled},
     {"grad_enabled", "", prim_grad_enabled},
     {"filled_rows", "tensors", prim_filled_rows},
-    {"has_own", "object, name", prim_has_own},
     {"set_autocast", "dtype, on_device=False", prim_set_autocast},
     {"autocast", "on_device=None", prim_autocast},
     {"profile_start", "", prim_profile_start},

@@ -429,7 +429,7 @@ void fill_slots(TypeSlots& slots) {
 
 Type* make_tensor_type(Vm& vm) {
   TypeBuilder type(vm, "Tensor", Kind::Native);
-  type.module("torch").with_attributes(offset_of(&TensorObject::state)).allow_subclasses().open();
+  type.attribute("__module__", str_value(vm, "torch")).with_attributes(offset_of(&TensorObject::state)).allow_subclasses().open();
   fill_slots(type.slots());
   type.getter("shape", get_shape)
       .getter("_strides", get_strides)
@@ -454,7 +454,7 @@ Type* make_tensor_type(Vm& vm) {
 
 Type* make_dtype_type(Vm& vm) {
   TypeBuilder type(vm, "dtype", Kind::Native);
-  type.module("torch");
+  type.attribute("__module__", str_value(vm, "torch"));
   type.slots().destroy = destroy_as<DTypeObject>;
   type.slots().repr = dtype_repr;
   type.getter("is_floating_point", dtype_is_floating).getter("itemsize", dtype_itemsize);
@@ -466,7 +466,7 @@ Type* make_dtype_type(Vm& vm) {
 
 Type* make_size_type(Vm& vm) {
   TypeBuilder type(vm, "Size", Kind::Tuple, vm.types().tuple);
-  type.module("torch");
+  type.attribute("__module__", str_value(vm, "torch"));
   type.slots().construct = size_construct;
   type.slots().repr = size_repr;
   type.slots().get_item = size_get_item;

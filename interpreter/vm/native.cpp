@@ -77,11 +77,7 @@ TypeBuilder& TypeBuilder::open() {
 
 TypeBuilder& TypeBuilder::module(std::string_view name) {
   attribute("__module__", str_value(vm_, name));
-  // torch's are classes of Python there, and a private module of ours is nothing to read of.
-  constexpr std::string_view kUnnamed[] = {"torch", "_random", "_binary", "_process"};
-  const bool is_named = std::none_of(std::begin(kUnnamed), std::end(kUnnamed),
-                                     [&](std::string_view other) { return name.starts_with(other); });
-  if (is_named) name_with_module(vm_, type_.get());
+  name_with_module(vm_, type_.get());
   return *this;
 }
 

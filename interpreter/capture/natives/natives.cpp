@@ -252,7 +252,7 @@ Av call_hasattr(Capture& capture, Arguments& arguments) {
   return Av::boolean(capture.attributes().has_attribute(at(arguments, 0), name));
 }
 
-Av prim_has_own(Capture& capture, Arguments& arguments) {
+Av call_has_own(Capture& capture, Arguments& arguments) {
   Local<StrObject> held;
   StrObject* name = name_argument(capture, at(arguments, 1), &held);
   return Av::boolean(capture.attributes().has_own(at(arguments, 0), name));
@@ -421,7 +421,7 @@ constexpr NativeRow kBuiltins[] = {
     {"format", call_format},
     {"getattr", call_getattr, Runs::Never, true},
     {"hasattr", call_hasattr},
-    {"_prims.has_own", prim_has_own},
+    {"_runtime.has_own", call_has_own},
     {"setattr", call_setattr},
     {"callable", call_callable},
     {"object.__setattr__", object_setattr},

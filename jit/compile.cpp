@@ -59,9 +59,9 @@ namespace {
 // The passes, all of them.
 ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& report) {
   ExecutionPlan plan{std::move(region)};
-  for (OutlinedLoop& loop : outline_loops(plan.region)) {
-    plan.loops.push_back(make_plan(std::move(loop.body), options, report));
-    plan.loops.back().carried = loop.carried;
+  for (OutlinedBlock& block : outline_blocks(plan.region)) {
+    plan.blocks.push_back(make_plan(std::move(block.body), options, report));
+    plan.blocks.back().carried = block.carried;
   }
   PipelineOptions pipeline;
   pipeline.disabled.insert(options.disabled.begin(), options.disabled.end());
@@ -114,16 +114,16 @@ namespace {
 std::unique_ptr<Executable> make_executable(ExecutionPlan plan, const CompileOptions& options, Report& report) {
   emit_stage(options, "fused", plan.region);
   emit_kernels(options, plan.kernels, *options.cache, report);
-  std::vector<LoopTurn> loops;
-  for (ExecutionPlan& loop : plan.loops) {
-    const uint32_t carried = loop.carried;
-    loops.push_back({make_executable(std::move(loop), options, report), carried});
+  std::vector<BlockRun> blocks;
+  for (ExecutionPlan& block : plan.blocks) {
+    const uint32_t carried = block.carried;
+    blocks.push_back({make_executable(std::move(block), options, report), carried});
   }
   std::unique_ptr<CompiledKernels> runner;
   if (!is_disabled(options, kFuse))
     runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report,
                                                options.background);
-  return make_region_executor(std::move(plan.region), std::move(runner), true, std::move(loops));
+  return make_region_executor(std::move(plan.region), std::move(runner), true, std::move(blocks));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // the host (by identity), a scalar register of the region, a tensor of the region, or a virtual object
 // that exists only while capturing and is built at an exit if it is still alive there.
 // Knows script values and region value ids. Must not know instructions or frames of the Vm.
+#include <bit>
 #include <map>
 #include <memory>
 #include <vector>
@@ -98,6 +99,22 @@ struct Virtual : std::enable_shared_from_this<Virtual> {
   virtual ~Virtual() = default;
 };
 
+// One value, as far as can be told: the same number, constant or virtual object.
+inline bool is_same(const Av& a, const Av& b) {
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case Av::Kind::Undefined: return true;
+    case Av::Kind::Constant:
+      if (a.value.is_float() && b.value.is_float())
+        return std::bit_cast<int64_t>(a.value.as_float()) == std::bit_cast<int64_t>(b.value.as_float());
+      return a.value.is(b.value);
+    case Av::Kind::Number:
+    case Av::Kind::Opaque: return a.id == b.id;
+    case Av::Kind::Virtual: return a.object == b.object;
+  }
+  return false;
+}
+
 inline bool is_virtual(const Av& av, VirtualKind kind) {
   return av.kind == Av::Kind::Virtual && av.object->kind == kind;
 }
@@ -122,6 +139,12 @@ struct VirtualView {
   std::vector<ValueId> scalars;
   OpAttributes attributes;
   uint32_t root_version = 0;  // of the tensor at the end of the chain when `id` was computed
+};
+
+// Of a tensor that was there before on one way of a branch, or on both (program/forks.h).
+struct Choice {
+  ValueId condition;
+  VirtualRef same_as[2];  // where the condition holds, and where not; null: a tensor of its own
 };
 
 struct VTensor : Virtual {
@@ -153,6 +176,7 @@ struct VTensor : Virtual {
   ValueId input = kNoValue;  // the region input this object came in as; kNoValue: made here
   bool dirty = false;        // its memory is behind `id`: Writes lists it
   Value host;                // the script tensor behind an input, as it was while capturing
+  std::unique_ptr<Choice> choice;
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first
   bool has_grad_overlay = false;

@@ -37,6 +37,7 @@ class Capture : private Room {
   RolledLoops& rolled() const { return rolled_; }
   RepeatedCalls& repeats() const { return repeats_; }
   Guesses& guesses() const { return guesses_; }
+  Forks& forks() const { return forks_; }
   Cells& cells() const { return cells_; }
   Inputs& inputs() const { return inputs_; }
   Structures& structures() const { return structures_; }

@@ -11,7 +11,7 @@
 
 namespace tsc::interp {
 
-// A loop of the program: where its turns begin.
+// A loop of the program: where its turns begin. Or a branch.
 struct LoopPlace {
   const CodeObject* code;
   uint32_t head;
@@ -67,8 +67,15 @@ struct CaptureMemory {
   bool refuse_looks(const std::string& place, const char* detail);
   // Loops that have another number of turns in each call (compiler/loop_turns.h): the region is left behind each turn.
   std::vector<LoopPlace> varied;
-  bool follows_whole_loops = false;       // a region is to hold all turns, however many (fullgraph=True)
+  bool follows_whole_loops = false;       // a region is to hold all turns, however many, and both ways of each branch
+                                          // (fullgraph=True)
   std::vector<LoopPlace> different_ends;  // rolled loops whose last turn decides something else than those before
+  // Branches that cannot be Ifs of the region (program/forks.h), and why.
+  struct RefusedFork {
+    LoopPlace place;
+    const char* why;
+  };
+  std::vector<RefusedFork> refused_forks;
   std::vector<LoopPlace> followed_loops;  // whose turns differ in more than a rolled loop can (program/rolled_loops.h)
   std::unordered_set<std::string>
       shared;  // places of tensors whose memory is another one's too: not written in a region
@@ -82,7 +89,7 @@ struct CaptureMemory {
   const Branches* branches = nullptr;  // which way those go that only the run decides; null: the region ends there
   bool any_closure = false;        // calls bring other functions made by the same def: their cells are entry sources
   bool specialises = false;        // sizes and ints are facts
-  bool follows_loops = false;      // no loop is rolled
+  bool follows_loops = false;      // no loop is rolled, and no branch is an If
   bool breaks_everywhere = false;  // every statement leaves its region (a test world)
   bool only_call = false;          // the region ends behind its first instruction, a call
   bool lacks_memory = false;       // inside try or with, memory was not there: each new tensor may raise

@@ -9,6 +9,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/calls.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/guesses.h"
 #include "interpreter/capture/program/loops.h"
@@ -52,6 +53,7 @@ struct House {
   TurnConditions turn_conditions;
   RepeatedCalls repeats;
   Guesses guesses;
+  Forks forks;
   Cells cells;
   Inputs inputs;
   Structures structures;

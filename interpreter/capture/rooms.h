@@ -10,7 +10,8 @@
 //                   rolled      loops whose turns are alike: one loop of the region
 //                   turn_items, turn_conditions   what such a turn is given, and what it decides by its number
 //                   repeats     calls that are recorded once and then repeated
-//                   guesses     branches on what only the run knows
+//                   guesses     branches on what only the run knows, of which one way is followed
+//                   forks       those of which both are: an If of the region
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
 //                   structures  what comes in and is known by its form
@@ -46,6 +47,7 @@ class Conditions;
 class Containers;
 class Effects;
 class Exits;
+class Forks;
 class Frames;
 class Gradients;
 class Guesses;
@@ -112,6 +114,7 @@ struct Rooms {
   TurnConditions& turn_conditions_;
   RepeatedCalls& repeats_;
   Guesses& guesses_;
+  Forks& forks_;
   Cells& cells_;
   Inputs& inputs_;
   Structures& structures_;

@@ -401,7 +401,7 @@ class Splitter {
         continue;
       }
       const Instruction* made = definition(value);
-      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop),
+      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop || made->code == Code::If),
                 "split: a tensor is not available");
       bool ready = true;
       for_each_outer_use(*made, [&](ValueId operand) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "jit/region/equal_sizes.h"
 #include "jit/region/liveness.h"
@@ -11,29 +12,27 @@
 namespace tsc::jit {
 namespace {
 
-// Moves one loop's body into a region.
+// Moves one block into a region.
 class Outliner {
  public:
-  // `outside`: the values that exist in front of the loop. `constants`: the numbers of those that are known.
+  // `outside`: the values that exist in front of the block. `constants`: the numbers of those that are known.
   Outliner(const Region& region, const EqualSizes& facts, const ValueSet& outside, const ValueMap<Scalar>& constants)
       : region_(region), facts_(facts), outside_(outside), constants_(constants) {}
 
-  OutlinedLoop run(Instruction& loop) {
-    const Block& block = *loop.blocks[0];
+  // `captured`: what the block, and others of its instruction, use from outside. Where `operands` is given, that gets
+  // what goes into the block beside its parameters.
+  OutlinedBlock run(Block body, const std::vector<ValueId>& captured, ValueList* operands) {
     out_.body.name = region_.name;
-    out_.carried = static_cast<uint32_t>(block.parameters.size() - 1);
-    for (ValueId parameter : block.parameters) add_input(parameter);
-    find_captured(block);
+    if (!body.parameters.empty()) out_.carried = static_cast<uint32_t>(body.parameters.size() - 1);
+    for (ValueId parameter : body.parameters) add_input(parameter);
+    for (ValueId value : captured) take_constant(value);
     for (const bool tensors : {true, false})  // whose sizes are not to come a second time
-      for (ValueId value : captured_)
+      for (ValueId value : captured)
         if (tensors == (region_.type(value).kind == ValueKind::Tensor) && !renamed_.count(value) &&
             !is_known_size(value)) {
           add_input(value);
-          loop.operands.push_back(value);
+          if (operands) operands->push_back(value);
         }
-    Block body = std::move(*loop.blocks[0]);
-    loop.blocks.clear();
-    loop.attributes.axes.clear();
     body.parameters.clear();
     rename(body);
     body.instructions.back().code = Code::Exit;
@@ -114,26 +113,6 @@ class Outliner {
     return made.results[0];
   }
 
-  void find_captured(const Block& block) {
-    ValueSet seen;
-    const auto visit = [&](ValueId value) {
-      if (outside_.count(value) && seen.insert(value)) captured_.push_back(value);
-    };
-    const auto see_block = [&](const auto& self, const Block& one) -> void {
-      for (const Instruction& instruction : one.instructions) {
-        for (ValueId operand : instruction.operands) visit(operand);
-        for (ValueId result : instruction.results)
-          for (ValueId size : region_.type(result).sizes) visit(size);
-        for (const auto& inner : instruction.blocks) {
-          for (ValueId parameter : inner->parameters)
-            for (ValueId size : region_.type(parameter).sizes) visit(size);
-          self(self, *inner);
-        }
-      }
-    };
-    see_block(see_block, block);
-    for (ValueId value : captured_) take_constant(value);
-  }
   void take_constant(ValueId value) {
     const auto found = constants_.find(value);
     if (found != constants_.end()) renamed_[value] = constant(found->second);
@@ -165,12 +144,34 @@ class Outliner {
   const EqualSizes& facts_;
   const ValueSet& outside_;
   const ValueMap<Scalar>& constants_;
-  OutlinedLoop out_;
-  std::vector<ValueId> captured_;
+  OutlinedBlock out_;
   ValueMap<ValueId> renamed_, sizes_;  // sizes_: by the first of those that are equal
   ValueSet own_;
   std::vector<Instruction> constant_instructions_;
 };
+
+// What the blocks of the instruction use of `outside`.
+std::vector<ValueId> find_captured(const Region& region, const Instruction& instruction, const ValueSet& outside) {
+  std::vector<ValueId> captured;
+  ValueSet seen;
+  const auto visit = [&](ValueId value) {
+    if (outside.count(value) && seen.insert(value)) captured.push_back(value);
+  };
+  const auto see_block = [&](const auto& self, const Block& one) -> void {
+    for (const Instruction& instruction : one.instructions) {
+      for (ValueId operand : instruction.operands) visit(operand);
+      for (ValueId result : instruction.results)
+        for (ValueId size : region.type(result).sizes) visit(size);
+      for (const auto& inner : instruction.blocks) {
+        for (ValueId parameter : inner->parameters)
+          for (ValueId size : region.type(parameter).sizes) visit(size);
+        self(self, *inner);
+      }
+    }
+  };
+  for (const auto& block : instruction.blocks) see_block(see_block, *block);
+  return captured;
+}
 
 // Moves what does not change from turn to turn in front of the loop: every loop has a turn.
 void hoist(Instruction& loop, const Raises& raises, const ValueSet& outside, std::vector<Instruction>* before,
@@ -195,11 +196,11 @@ void hoist(Instruction& loop, const Raises& raises, const ValueSet& outside, std
 
 }  // namespace
 
-std::vector<OutlinedLoop> outline_loops(Region& region) {
-  std::vector<OutlinedLoop> loops;
+std::vector<OutlinedBlock> outline_blocks(Region& region) {
+  std::vector<OutlinedBlock> blocks;
   std::vector<Instruction>& code = region.body.instructions;
-  if (std::none_of(code.begin(), code.end(), [](const Instruction& one) { return one.code == Code::Loop; }))
-    return loops;
+  const auto nests = [](const Instruction& one) { return one.code == Code::Loop || one.code == Code::If; };
+  if (std::none_of(code.begin(), code.end(), nests)) return blocks;
   const EqualSizes facts(region);
   const Raises raises(region, facts);
   ValueSet outside;
@@ -220,16 +221,23 @@ std::vector<OutlinedLoop> outline_loops(Region& region) {
       const size_t first = all.size();
       hoist(instruction, raises, outside, &all, &moved);
       for (size_t i = first; i < all.size(); ++i) define_results(all[i]);
-      instruction.id = static_cast<uint32_t>(loops.size());
-      Outliner outliner(region, facts, outside, constants);
-      loops.push_back(outliner.run(instruction));
-      outliner.take_assumptions(&region.assumptions, &loops.back().body);
+    }
+    if (nests(instruction)) {
+      instruction.id = static_cast<uint32_t>(blocks.size());
+      const std::vector<ValueId> captured = find_captured(region, instruction, outside);
+      ValueList* operands = &instruction.operands;
+      for (const auto& block : std::exchange(instruction.blocks, {})) {
+        Outliner outliner(region, facts, outside, constants);
+        blocks.push_back(outliner.run(std::move(*block), captured, std::exchange(operands, nullptr)));
+        outliner.take_assumptions(&region.assumptions, &blocks.back().body);
+      }
+      instruction.attributes.axes.clear();
     }
     define_results(instruction);
     all.push_back(std::move(instruction));
   }
   code = std::move(all);
-  return loops;
+  return blocks;
 }
 
 }  // namespace tsc::jit

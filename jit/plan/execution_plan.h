@@ -15,7 +15,7 @@ namespace tsc::jit {
 struct ExecutionPlan {
   Region region;
   std::vector<LoweredKernel> kernels = {};  // by the `id` of Kernel instructions
-  std::vector<ExecutionPlan> loops = {};    // by the `id` of Loop instructions: what a turn runs (jit/passes/outline.h)
+  std::vector<ExecutionPlan> blocks = {};   // by the `id` of Loop and If instructions (jit/passes/outline.h)
   uint32_t carried = 0;                     // of a loop's body: the values that go from turn to turn
 };
 

@@ -208,25 +208,35 @@ class Reader {
   std::vector<KernelProgram> programs_;
 };
 
-// A loop's plan takes the operands of its instruction, and gives what that makes.
-void check_loop(ByteReader& in, const ExecutionPlan& plan, const Instruction& loop) {
-  const auto kind_and_type = [](const Region& region, ValueId value) {
-    const Type& type = region.type(value);
-    const bool is_tensor = type.kind == ValueKind::Tensor;
-    return std::tuple(type.kind, is_tensor ? type.dtype : DType::F32, type.sizes.size());
-  };
-  if (loop.id >= plan.loops.size()) return in.fail("there is no such loop");
-  const ExecutionPlan& turn = plan.loops[loop.id];
-  const std::vector<ValueId>& inputs = turn.region.body.parameters;
-  const Instruction& exit = turn.region.body.instructions.back();
-  if (inputs.size() != loop.operands.size() || exit.code != Code::Exit || exit.operands.size() != loop.results.size() ||
-      turn.carried >= inputs.size() || turn.carried > loop.results.size())
-    return in.fail("a loop has other values than its plan");
+std::tuple<ValueKind, DType, size_t> kind_and_type(const Region& region, ValueId value) {
+  const Type& type = region.type(value);
+  const bool is_tensor = type.kind == ValueKind::Tensor;
+  return {type.kind, is_tensor ? type.dtype : DType::F32, type.sizes.size()};
+}
+
+// The plan of a block takes the operands of its instruction from number `first` on.
+void check_block(ByteReader& in, const ExecutionPlan& plan, const Instruction& instruction, size_t first,
+                 const ExecutionPlan& block) {
+  const std::vector<ValueId>& inputs = block.region.body.parameters;
+  const Instruction& exit = block.region.body.instructions.back();
+  if (inputs.size() + first != instruction.operands.size() || exit.code != Code::Exit ||
+      exit.operands.size() != instruction.results.size())
+    return in.fail("a block has other values than its plan");
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (kind_and_type(turn.region, inputs[i]) != kind_and_type(plan.region, loop.operands[i]))
-      return in.fail("a loop gives its plan values of another type");
+    if (kind_and_type(block.region, inputs[i]) != kind_and_type(plan.region, instruction.operands[first + i]))
+      return in.fail("a block is given values of another type than its plan");
+}
+
+void check_loop(ByteReader& in, const ExecutionPlan& plan, const Instruction& loop) {
+  if (loop.id >= plan.blocks.size()) return in.fail("there is no such loop");
+  const ExecutionPlan& turn = plan.blocks[loop.id];
+  check_block(in, plan, loop, 0, turn);
+  if (in.failed()) return;
+  const std::vector<ValueId>& inputs = turn.region.body.parameters;
+  if (turn.carried >= inputs.size() || turn.carried > loop.results.size())
+    return in.fail("a loop has other values than its plan");
   for (size_t i = 0; i < loop.results.size(); ++i) {
-    auto made = kind_and_type(turn.region, exit.operands[i]);
+    auto made = kind_and_type(turn.region, turn.region.body.instructions.back().operands[i]);
     if (i >= turn.carried) ++std::get<2>(made);
     if (made != kind_and_type(plan.region, loop.results[i])) return in.fail("a loop makes values of another type");
     if (i < turn.carried && made != kind_and_type(turn.region, inputs[i + 1]))
@@ -235,9 +245,22 @@ void check_loop(ByteReader& in, const ExecutionPlan& plan, const Instruction& lo
   }
 }
 
+void check_if(ByteReader& in, const ExecutionPlan& plan, const Instruction& branch) {
+  if (branch.id + size_t{1} >= plan.blocks.size()) return in.fail("there is no such branch");
+  for (size_t way : {0, 1}) {
+    const ExecutionPlan& block = plan.blocks[branch.id + way];
+    check_block(in, plan, branch, 1, block);
+    if (in.failed()) return;
+    for (size_t i = 0; i < branch.results.size(); ++i)
+      if (kind_and_type(block.region, block.region.body.instructions.back().operands[i]) !=
+          kind_and_type(plan.region, branch.results[i]))
+        return in.fail("a branch makes values of another type");
+  }
+}
+
 void read_all(ByteReader& in, ExecutionPlan* plan, int depth) {
-  constexpr int kMaxDepth = 100;  // loops in loops
-  if (depth > kMaxDepth) return in.fail("loops are nested too deeply");
+  constexpr int kMaxDepth = 100;  // blocks in blocks
+  if (depth > kMaxDepth) return in.fail("blocks are nested too deeply");
   plan->region = read_region(in);
   if (in.failed()) return;
   verify(plan->region);
@@ -252,13 +275,17 @@ void read_all(ByteReader& in, ExecutionPlan* plan, int depth) {
     if (in.failed()) return;
   }
   plan->carried = in.number_as<uint32_t>();
-  plan->loops.resize(in.count(1));
-  for (ExecutionPlan& loop : plan->loops) {
-    read_all(in, &loop, depth + 1);
+  plan->blocks.resize(in.count(1));
+  for (ExecutionPlan& block : plan->blocks) {
+    read_all(in, &block, depth + 1);
     if (in.failed()) return;
   }
-  for (const Instruction& instruction : plan->region.body.instructions)
-    if (instruction.code == Code::Loop && instruction.blocks.empty()) check_loop(in, *plan, instruction);
+  for (const Instruction& instruction : plan->region.body.instructions) {
+    if (!instruction.blocks.empty()) continue;
+    if (instruction.code == Code::Loop) check_loop(in, *plan, instruction);
+    if (instruction.code == Code::If) check_if(in, *plan, instruction);
+    if (in.failed()) return;
+  }
 }
 
 void write_all(const ExecutionPlan& plan, ByteWriter& out) {
@@ -268,8 +295,8 @@ void write_all(const ExecutionPlan& plan, ByteWriter& out) {
     if (instruction.code == Code::Kernel) writer.kernel(plan.kernels[instruction.id]);
   writer.write(out, plan.kernels.size());
   out.number(plan.carried);
-  out.number(plan.loops.size());
-  for (const ExecutionPlan& loop : plan.loops) write_all(loop, out);
+  out.number(plan.blocks.size());
+  for (const ExecutionPlan& block : plan.blocks) write_all(block, out);
 }
 
 }  // namespace

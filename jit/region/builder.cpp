@@ -59,8 +59,10 @@ RegionBuilder::RegionBuilder(Region& region)
 
 RegionBuilder::~RegionBuilder() = default;
 
-Instruction& RegionBuilder::append(Code code, std::span<const ValueId> operands) {
+Instruction& RegionBuilder::append(Code code, std::span<const ValueId> operands, bool may_raise) {
   size_t inside = 0;
+  for (size_t i = 0; may_raise && i < open_.size(); ++i)
+    if (open_[i].is_branch) inside = i + 1;
   for (ValueId operand : operands) {
     const size_t depth = depth_of(operand);
     if (depth == kGone) value_is_gone();
@@ -76,7 +78,7 @@ Instruction& RegionBuilder::append(Code code, std::span<const ValueId> operands)
   return instruction;
 }
 
-void RegionBuilder::value_is_gone() { TSC_CHECK(false, "a value of a loop that has ended is used"); }
+void RegionBuilder::value_is_gone() { TSC_CHECK(false, "a value of a block that has ended is used"); }
 
 // What the instruction that was appended last, or the one that is about to be, makes.
 ValueId RegionBuilder::add_result(Type type, size_t depth) {
@@ -201,6 +203,29 @@ ValueId RegionBuilder::simplified(ScalarOp op, std::span<const ValueId> operands
   }
 }
 
+// What overflows 64 bits has the whole region run again, wherever it stands.
+bool RegionBuilder::may_raise(ScalarOp op, std::span<const ValueId> operands) const {
+  switch (op) {
+    case ScalarOp::true_div:
+    case ScalarOp::floor_div:
+    case ScalarOp::mod: {
+      const std::optional<Scalar> divisor = known(operands[1]);
+      return !divisor || divisor->i == 0;  // of a float, too: the bits of 0.0
+    }
+    case ScalarOp::pow:
+    case ScalarOp::float_to_int:
+    case ScalarOp::sqrt:
+    case ScalarOp::exp:
+    case ScalarOp::log:
+    case ScalarOp::sin:
+    case ScalarOp::cos:
+    case ScalarOp::floor:
+    case ScalarOp::ceil:
+    case ScalarOp::round: return true;
+    default: return false;
+  }
+}
+
 ValueId RegionBuilder::scalar(ScalarOp op, std::span<const ValueId> given) {
   ValueList operands(given);
   SmallVector<ValueKind, 3> kinds;
@@ -225,7 +250,7 @@ ValueId RegionBuilder::scalar(ScalarOp op, std::span<const ValueId> given) {
   const ScalarKey key = key_of(op, operands);
   const auto found = tables_->scalars.find(key);
   if (found != tables_->scalars.end()) return found->second;
-  Instruction& instruction = append(Code::Scalar, operands);
+  Instruction& instruction = append(Code::Scalar, operands, may_raise(op, operands));
   instruction.scalar_op = op;
   const ValueId value = add_scalar_result(instruction, kind);
   tables_->add_scalar(key, value);

@@ -81,7 +81,7 @@ class RegionBuilder : public OpBuilder {
   std::pair<ValueId, ValueId> rng_advance(ValueId draws);
 
   // Control flow. The functions emit a nested block and return what it yields; values that they define
-  // are not visible outside. A branch may leave the region instead: it ends with exit() and returns {}.
+  // are not visible outside. A block of a branch may leave the region instead: it ends with exit() and returns {}.
   using Branch = std::function<std::vector<ValueId>()>;
   std::vector<ValueId> branch(ValueId condition, const Branch& then, const Branch& otherwise);
   // body(iteration, carried) -> next carried values, which keep their types.
@@ -89,13 +89,19 @@ class RegionBuilder : public OpBuilder {
   std::vector<ValueId> loop(ValueId trips, std::span<const ValueId> initial, const LoopBody& body);
   // The same in two steps: what is appended between them is the body. begin_loop gives the iteration number and the
   // carried values of these types; end_loop takes their next values, and tensors that are stacked, whose sizes exist
-  // outside. Constants, and numbers made of what exists outside alone, are appended there.
+  // outside. Constants, and numbers made of what exists outside alone, are appended there: those that may raise not
+  // beyond the branch that they stand in.
   std::vector<ValueId> begin_loop(std::span<const Type> carried);
   std::vector<ValueId> end_loop(ValueId trips, std::span<const ValueId> initial, std::span<const ValueId> next,
                                 std::span<const ValueId> stacked, bool counts_down = false);
-  // How many open loops the value is inside of.
+  // A branch in three steps: what is appended behind begin_branch is its first block, what is appended behind
+  // next_branch its second; end_branch takes what each of them yields.
+  void begin_branch();
+  void next_branch();
+  std::vector<ValueId> end_branch(ValueId condition, std::span<const ValueId> first, std::span<const ValueId> second);
+  // How many open blocks, of loops and branches, the value is inside of.
   size_t depth_of(ValueId value) const { return value < depths_.size() ? depths_[value] : 0; }
-  size_t open_loops() const { return open_.size(); }
+  size_t open_blocks() const { return open_.size(); }
   // What makes a scalar of the region; null: no operation on scalars.
   const ScalarKey* made_by(ValueId scalar) const;
 
@@ -110,30 +116,32 @@ class RegionBuilder : public OpBuilder {
 
  protected:
   virtual uint32_t find_origin() { return 0; }
-  // A value of a loop that has ended is used.
+  // A value of a block that has ended is used.
   [[noreturn]] virtual void value_is_gone();
 
  private:
   class Algebra;
   struct Tables;
-  struct OpenLoop {
+  struct OpenBlock {
     Block* outer;
-    std::unique_ptr<Block> body;
+    std::unique_ptr<Block> body, first;  // `first`: of a branch, when the second is open
+    bool is_branch = false;
   };
   Instruction& append_op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                          const OpAttributes& attributes);
-  Instruction& append(Code code, std::span<const ValueId> operands);
+  Instruction& append(Code code, std::span<const ValueId> operands, bool may_raise = false);
   ValueId add_result(Type type, size_t depth);
   ValueId add_scalar_result(Instruction& instruction, ValueKind kind);
   ValueId constant_of(Scalar number);
   ValueId simplified(ScalarOp op, std::span<const ValueId> operands);
-  void fill_block(Block& block, const Branch& emit);
-  Type joined_type(ValueId a, ValueId b, size_t visible);
+  Type joined_type(ValueId a, ValueId b);
+  std::unique_ptr<Block> close_block();
+  bool may_raise(ScalarOp op, std::span<const ValueId> operands) const;
 
   Region& region_;
   Block* block_;                 // where instructions go
-  std::vector<OpenLoop> open_;   // outermost first
-  std::vector<uint8_t> depths_;  // by value: the open loops that it is inside of, kGone: of one that has ended
+  std::vector<OpenBlock> open_;  // outermost first
+  std::vector<uint8_t> depths_;  // by value: the open blocks that it is inside of, kGone: of one that has ended
   size_t depth_ = 0;             // of the instruction that was appended last
   static constexpr uint8_t kGone = 255;
   std::unique_ptr<Tables> tables_;

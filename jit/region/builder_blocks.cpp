@@ -3,59 +3,85 @@
 
 namespace tsc::jit {
 
-void RegionBuilder::fill_block(Block& block, const Branch& emit) {
-  Block* const outer = block_;
-  auto mark = tables_->mark();
-  block_ = &block;
-  const std::vector<ValueId> yielded = emit();
-  const bool left = !block.instructions.empty() && block.instructions.back().code == Code::Exit;
-  if (!left) append(Code::Yield, yielded);
-  block_ = outer;
-  tables_->restore(std::move(mark));
+// Its values and tables end with it.
+std::unique_ptr<Block> RegionBuilder::close_block() {
+  std::unique_ptr<Block> body = std::move(open_.back().body);
+  tables_->restore(std::move(tables_->marks.back()));
+  tables_->marks.pop_back();
+  for (uint8_t& depth : depths_)
+    if (depth != kGone && depth >= open_.size()) depth = kGone;
+  return body;
 }
 
+// ---- If ----
+
 // The type of a value that comes from either of two places: sizes that are not one value become fresh.
-// `visible` values exist outside the blocks.
-Type RegionBuilder::joined_type(ValueId a, ValueId b, size_t visible) {
+Type RegionBuilder::joined_type(ValueId a, ValueId b) {
   const Type first = region_.type(a), second = region_.type(b);
   TSC_CHECK(first.kind == second.kind && first.dtype == second.dtype && first.sizes.size() == second.sizes.size(),
             "the two branches of an if give different types");
+  const auto is_visible = [&](ValueId size) { return depth_of(size) <= open_.size(); };
   Type joined = first;
   for (size_t k = 0; k < joined.sizes.size(); ++k) {
     const bool same = known_equal(first.sizes[k], second.sizes[k]);
-    const ValueId size = first.sizes[k] < visible ? first.sizes[k] : second.sizes[k];
-    joined.sizes[k] = same && size < visible ? size : add_result({ValueKind::Int, {}, {}}, open_.size());
+    const ValueId size = is_visible(first.sizes[k]) ? first.sizes[k] : second.sizes[k];
+    joined.sizes[k] = same && is_visible(size) ? size : add_result({ValueKind::Int, {}, {}}, open_.size());
   }
   return joined;
 }
 
 std::vector<ValueId> RegionBuilder::branch(ValueId condition, const Branch& then, const Branch& otherwise) {
-  const size_t visible = region_.value_count();
-  const uint32_t place = origin;
-  auto first = std::make_unique<Block>(), second = std::make_unique<Block>();
-  fill_block(*first, then);
-  fill_block(*second, otherwise);
-  const Instruction& end = first->instructions.back();
-  const Instruction& other_end = second->instructions.back();
-  const bool first_leaves = end.code == Code::Exit, second_leaves = other_end.code == Code::Exit;
-  const ValueList& from = first_leaves ? other_end.operands : end.operands;
-  const ValueList& also = second_leaves ? end.operands : other_end.operands;
-  std::vector<ValueId> results;
-  if (!first_leaves || !second_leaves) {
-    TSC_CHECK(from.size() == also.size(), "the two branches of an if give different counts");
-    for (size_t i = 0; i < from.size(); ++i) {
-      Type type = joined_type(from[i], also[i], visible);
-      results.push_back(add_result(std::move(type), open_.size()));
-    }
+  begin_branch();
+  const std::vector<ValueId> first = then();
+  next_branch();
+  const std::vector<ValueId> second = otherwise();
+  return end_branch(condition, first, second);
+}
+
+void RegionBuilder::begin_branch() {
+  TSC_CHECK(open_.size() + 1 < kGone, "branches are nested too deeply");
+  open_.push_back({block_, std::make_unique<Block>(), nullptr, true});
+  tables_->marks.push_back(tables_->mark());
+  block_ = open_.back().body.get();
+}
+
+void RegionBuilder::next_branch() {
+  open_.back().first = close_block();
+  open_.back().body = std::make_unique<Block>();
+  tables_->marks.push_back(tables_->mark());
+  block_ = open_.back().body.get();
+}
+
+std::vector<ValueId> RegionBuilder::end_branch(ValueId condition, std::span<const ValueId> first,
+                                               std::span<const ValueId> second) {
+  std::unique_ptr<Block> blocks[] = {nullptr, close_block()};
+  blocks[0] = std::move(open_.back().first);
+  block_ = open_.back().outer;
+  open_.pop_back();
+  const std::span<const ValueId> yielded[] = {first, second};
+  bool leaves[2];
+  for (int i = 0; i < 2; ++i) {
+    std::vector<Instruction>& code = blocks[i]->instructions;
+    leaves[i] = !code.empty() && code.back().code == Code::Exit;
+    if (leaves[i]) continue;
+    Instruction& yield = code.emplace_back();
+    yield.code = Code::Yield;
+    yield.operands = ValueList(yielded[i]);
+    yield.origin = known_origin();
   }
-  const ValueId operands[] = {condition};
-  Instruction& instruction = append(Code::If, operands);
-  instruction.origin = place;
+  std::vector<ValueId> results;
+  if (!leaves[0] || !leaves[1]) {
+    const std::span<const ValueId> one = leaves[0] ? second : first, other = leaves[1] ? first : second;
+    TSC_CHECK(one.size() == other.size(), "the two branches of an if give different counts");
+    for (size_t i = 0; i < one.size(); ++i) results.push_back(add_result(joined_type(one[i], other[i]), open_.size()));
+  }
+  Instruction& instruction = append(Code::If, {&condition, 1});
   instruction.results = SmallVector<ValueId, 2>(results.begin(), results.end());
-  instruction.blocks.push_back(std::move(first));
-  instruction.blocks.push_back(std::move(second));
+  for (std::unique_ptr<Block>& block : blocks) instruction.blocks.push_back(std::move(block));
   return results;
 }
+
+// ---- Loop ----
 
 std::vector<ValueId> RegionBuilder::loop(ValueId trips, std::span<const ValueId> initial, const LoopBody& emit) {
   std::vector<Type> types;
@@ -67,7 +93,7 @@ std::vector<ValueId> RegionBuilder::loop(ValueId trips, std::span<const ValueId>
 
 std::vector<ValueId> RegionBuilder::begin_loop(std::span<const Type> carried) {
   TSC_CHECK(open_.size() + 1 < kGone, "loops are nested too deeply");
-  open_.push_back({block_, std::make_unique<Block>()});
+  open_.push_back({block_, std::make_unique<Block>(), nullptr});
   tables_->marks.push_back(tables_->mark());
   block_ = open_.back().body.get();
   const auto add = [&](Type type) { block_->parameters.push_back(add_result(std::move(type), open_.size())); };
@@ -102,13 +128,9 @@ std::vector<ValueId> RegionBuilder::end_loop(ValueId trips, std::span<const Valu
   std::vector<ValueId> yielded(next.begin(), next.end());
   yielded.insert(yielded.end(), stacked.begin(), stacked.end());
   append(Code::Yield, yielded);
-  std::unique_ptr<Block> body = std::move(open_.back().body);
+  std::unique_ptr<Block> body = close_block();
   block_ = open_.back().outer;
   open_.pop_back();
-  tables_->restore(std::move(tables_->marks.back()));
-  tables_->marks.pop_back();
-  for (uint8_t& depth : depths_)
-    if (depth != kGone && depth > outside) depth = kGone;
   std::vector<ValueId> operands = {trips};
   operands.insert(operands.end(), initial.begin(), initial.end());
   Instruction& instruction = append(Code::Loop, operands);

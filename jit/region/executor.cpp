@@ -16,8 +16,8 @@ namespace {
 class RegionExecutor final : public Executable {
  public:
   RegionExecutor(std::shared_ptr<const Region> region, std::shared_ptr<KernelRunner> kernels,
-                 std::vector<LoopTurn> loops)
-      : shared_region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)), loops_(std::move(loops)) {
+                 std::vector<BlockRun> blocks)
+      : shared_region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)), blocks_(std::move(blocks)) {
     const auto& parameters = region_.body.parameters;
     input_number_.resize(region_.value_count());
     for (size_t i = 0; i < parameters.size(); ++i) input_number_[parameters[i]] = i;
@@ -33,9 +33,9 @@ class RegionExecutor final : public Executable {
   }
   void changed(uint32_t input) override;
   std::unique_ptr<Executable> another() const override {
-    std::vector<LoopTurn> loops;
-    for (const LoopTurn& loop : loops_) loops.push_back({loop.body->another(), loop.carried});
-    auto other = std::make_unique<RegionExecutor>(shared_region_, kernels_, std::move(loops));
+    std::vector<BlockRun> blocks;
+    for (const BlockRun& block : blocks_) blocks.push_back({block.body->another(), block.carried});
+    auto other = std::make_unique<RegionExecutor>(shared_region_, kernels_, std::move(blocks));
     other->prepared_ = prepared_;
     return other;
   }
@@ -46,7 +46,7 @@ class RegionExecutor final : public Executable {
   bool is_held(size_t input) const { return held_[input]; }
   const std::vector<uint32_t>& open_inputs() const { return open_inputs_; }
   KernelRunner* kernels() const { return kernels_.get(); }
-  const LoopTurn& loop(uint32_t id) const { return loops_[id]; }
+  const BlockRun& block(uint32_t id) const { return blocks_[id]; }
   // In front of a run.
   void prepare(const Registers& bound) {
     if (kernels_ && !prepared_) prepared_ = kernels_->foresee(region_, bound);
@@ -69,7 +69,7 @@ class RegionExecutor final : public Executable {
   std::vector<uint32_t> open_inputs_;
   bool prepared_ = false;
   std::shared_ptr<KernelRunner> kernels_;
-  std::vector<LoopTurn> loops_;
+  std::vector<BlockRun> blocks_;
   std::vector<std::unique_ptr<RunMemory>> memories_;  // more than one after a region ran inside itself
   std::vector<RunMemory*> idle_;
 };
@@ -480,8 +480,15 @@ class Run {
   }
 
   void run_if(const Instruction& instruction) {
-    const bool taken = registers_.scalars[instruction.operands[0]].i;
-    run_block(*instruction.blocks[taken ? 0 : 1]);
+    const uint32_t way = registers_.scalars[instruction.operands[0]].i ? 0 : 1;
+    if (instruction.blocks.empty()) {
+      std::vector<RunInput> inputs = inputs_of_block(instruction, 1);
+      inputs.erase(inputs.begin());
+      RunExit end = executor_.block(instruction.id + way).body->run(inputs, context_);
+      for (size_t i = 0; i < end.live.size(); ++i) set_value(instruction.results[i], std::move(end.live[i]));
+      return;
+    }
+    run_block(*instruction.blocks[way]);
     if (!left_) take_yielded(instruction.results);
   }
 
@@ -516,17 +523,22 @@ class Run {
     take_stacks(results.subspan(carried), stacks);
   }
 
-  void run_outlined(const Instruction& instruction) {
-    const LoopTurn& loop = executor_.loop(instruction.id);
-    const std::span<const ValueId> operands = instruction.operands, results = instruction.results;
-    std::vector<RunInput> inputs(operands.size());
-    std::vector<RunValue> carried;
-    for (size_t i = 1; i < operands.size(); ++i) {
-      if (i <= loop.carried) carried.push_back(value_of(operands[i]));
-      else
-        inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]],
-                     nullptr};
+  // Of one that is outlined: its operands from number `first` on.
+  std::vector<RunInput> inputs_of_block(const Instruction& instruction, size_t first) {
+    std::vector<RunInput> inputs(instruction.operands.size());
+    for (size_t i = first; i < inputs.size(); ++i) {
+      const ValueId operand = instruction.operands[i];
+      inputs[i] = {&registers_.tensor(operand), registers_.scalars[operand], registers_.objects[operand], nullptr};
     }
+    return inputs;
+  }
+
+  void run_outlined(const Instruction& instruction) {
+    const BlockRun& loop = executor_.block(instruction.id);
+    const std::span<const ValueId> operands = instruction.operands, results = instruction.results;
+    std::vector<RunInput> inputs = inputs_of_block(instruction, 1 + loop.carried);
+    std::vector<RunValue> carried;
+    for (size_t i = 1; i <= loop.carried; ++i) carried.push_back(value_of(operands[i]));
     Stacks stacks = make_stacks(instruction, loop.carried);
     carried = run_turns(loop, registers_.scalars[operands[0]].i, instruction.attributes.mode != 0, std::move(carried),
                         std::move(inputs), stacks, context_);
@@ -571,10 +583,10 @@ RunExit RegionExecutor::run(std::span<const RunInput> inputs, RunContext& contex
 }  // namespace
 
 std::unique_ptr<Executable> make_region_executor(Region region, std::unique_ptr<KernelRunner> kernels, bool is_verified,
-                                                 std::vector<LoopTurn> loops) {
+                                                 std::vector<BlockRun> blocks) {
   if (!is_verified) verify(region);
   return std::make_unique<RegionExecutor>(std::make_shared<const Region>(std::move(region)), std::move(kernels),
-                                          std::move(loops));
+                                          std::move(blocks));
 }
 
 }  // namespace tsc::jit

@@ -23,7 +23,7 @@ class KernelRunner {
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin. The region is
 // verified, unless it has been.
 std::unique_ptr<Executable> make_region_executor(Region region, std::unique_ptr<KernelRunner> kernels = nullptr,
-                                                 bool is_verified = false, std::vector<LoopTurn> loops = {});
+                                                 bool is_verified = false, std::vector<BlockRun> blocks = {});
 
 // What a Read instruction does: the one element as a scalar of that kind.
 Scalar read_scalar(const Tensor& tensor, ValueKind kind);

@@ -245,7 +245,7 @@ class Parser {
       } else if (code == Code::Scalar) {
         scalar_operation(instruction);
       } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel ||
-                 (code == Code::Loop && token_.text == "#")) {
+                 ((code == Code::Loop || code == Code::If) && token_.text == "#")) {
         numbered_list(instruction);
         if (code == Code::Loop) attributes(instruction);
       } else if (code == Code::Guard) {

@@ -112,7 +112,7 @@ class Printer {
       case Code::Exit: return "exit " + id + "(" + arguments + ")";
       case Code::WriteBack: return "write_back" + spaced + (instruction.id != 1 ? " " + id : "");
       case Code::RngAdvance: return "rng_advance" + spaced;
-      case Code::If: return "if" + spaced;
+      case Code::If: return instruction.blocks.empty() ? "if " + id + "(" + arguments + ")" : "if" + spaced;
       case Code::Loop:
         return (instruction.blocks.empty() ? "loop " + id + "(" + arguments + ")" : "loop" + spaced) +
                attributes(instruction);

@@ -39,12 +39,14 @@ enum class Code : uint8_t {
   WriteBack,   // operand 0: an input tensor; operand 1: the value its memory holds from here on; `id`: how many
                // writes of the program that were, and operand 2, where there is one, how many more
   RngAdvance,  // operand: number of draws (Int) -> results: seed, offset before the draws (Int, Int)
-  If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields
+  If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields. Without blocks: `id` is
+               // the number of the plan of the first, the one behind it that of the second (jit/passes/outline.h), and
+               // both are given the other operands
   Loop,        // operands: trip count (Int), then initial carried values; block parameters: the
                // iteration number, then the carried values; the block yields the next carried values, then
                // tensors of which each iteration gives one; results = the carried values after the last
                // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
-               // number of a plan of its own (jit/passes/outline.h), which is given the other operands too.
+               // number of a plan of its own, which is given the other operands too.
                // With mode 1 the iteration number counts down to 0; rows are stacked by it. The axes are the places
                // of the results that its backward reads, once that is known
   Yield,       // terminator of a nested block: operands = the block's results
@@ -80,7 +82,7 @@ struct Instruction {
   Scalar number;                               // Const
   uint32_t id = 0;                             // Host and exit number
   uint32_t origin = 0;                         // opaque place in the source, carried to kernels, errors and events
-  std::vector<std::unique_ptr<Block>> blocks;  // If: then, else; Loop: body, until it is outlined
+  std::vector<std::unique_ptr<Block>> blocks;  // If: then, else; Loop: body; until they are outlined
 };
 
 struct Block {

@@ -14,7 +14,7 @@ void Stacks::put(int64_t trip, std::span<const RunValue> rows) {
   }
 }
 
-std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
+std::vector<RunValue> run_turns(const BlockRun& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
                                 std::vector<RunInput> inputs, Stacks& stacks, RunContext& context) {
   RunExit turn;
   turn.live = std::move(carried);

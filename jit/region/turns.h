@@ -1,14 +1,14 @@
 #pragma once
-// The turns of a loop that is outlined (jit/passes/outline.h): runs of its own region, one after the other. Each is
-// given the carried tensors, whose memory it may write; of each, parts are stacked. Knows executables; must not know
-// regions.
+// Blocks that are outlined (jit/passes/outline.h), which are regions of their own, and the turns of a loop: runs of its
+// block, one after the other. Each is given the carried tensors, whose memory it may write; of each, parts are stacked.
+// Knows executables; must not know regions.
 #include "jit/executable.h"
 
 namespace tsc::jit {
 
-struct LoopTurn {
+struct BlockRun {
   std::unique_ptr<Executable> body;
-  uint32_t carried = 0;  // its first inputs behind the number of the turn, and the first values that it leaves with
+  uint32_t carried = 0;  // of a loop: the first inputs behind the number of the turn, and the first values of the exit
 };
 
 // Tensors of which each turn gives a row.
@@ -24,7 +24,7 @@ class Stacks {
 
 // The carried values behind the last turn, whose number is 0 where they count down. `inputs` of a turn are filled from
 // behind the carried values on.
-std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
+std::vector<RunValue> run_turns(const BlockRun& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
                                 std::vector<RunInput> inputs, Stacks& stacks, RunContext& context);
 
 }  // namespace tsc::jit

@@ -261,8 +261,9 @@ class Verifier {
   }
 
   void check_if(const Instruction& instruction) {
-    check(instruction.operands.size() == 1 && kind(instruction.operands[0]) == ValueKind::Bool, "if takes a Bool");
-    check(instruction.blocks.size() == 2, "if has two blocks");
+    check(!instruction.operands.empty() && kind(instruction.operands[0]) == ValueKind::Bool, "if takes a Bool");
+    const bool is_outlined = instruction.blocks.empty();  // its plans are compared with it where they are read
+    check(is_outlined || (instruction.blocks.size() == 2 && instruction.operands.size() == 1), "if has two blocks");
     for (const auto& block : instruction.blocks) {
       check(block->parameters.empty(), "the blocks of if have no parameters");
       check_block(*block, &instruction);

@@ -88,7 +88,7 @@ TEST_CASE("a loop's body is compiled as a region of its own") {
   verify(region);
   CHECK(print(parse_region(print(region))) == print(region));
   Region outlined = region.clone();
-  const auto loops = outline_loops(outlined);
+  const auto loops = outline_blocks(outlined);
   REQUIRE(loops.size() == 1);
   CHECK(loops[0].carried == 2);
   verify(outlined);
@@ -141,14 +141,14 @@ TEST_CASE("the plan of a loop is the same after it was stored, and what does not
     const std::string bytes = entries[0].plan;
     ExecutionPlan plan;
     REQUIRE(read_plan(bytes, &plan) == "");
-    REQUIRE(plan.loops.size() == 1);
+    REQUIRE(plan.blocks.size() == 1);
     CHECK(write_plan(plan) == bytes);
     ExecutionPlan other;
-    plan.loops[0].carried = 1;
+    plan.blocks[0].carried = 1;
     CHECK(read_plan(write_plan(plan), &other) != "");
-    plan.loops[0].carried = 9;
+    plan.blocks[0].carried = 9;
     CHECK(read_plan(write_plan(plan), &other) != "");
-    plan.loops.clear();
+    plan.blocks.clear();
     CHECK(read_plan(write_plan(plan), &other) != "");
     // Any byte may be wrong: never a crash.
     for (size_t at = 0; at < bytes.size(); ++at) {

@@ -63,6 +63,16 @@ std::optional<bool> way_without_raise(const lang::CodeObject& code, uint32_t pc)
 
 }  // namespace
 
+uint32_t way_of_branch(const lang::CodeObject& code, uint32_t pc, bool holds) {
+  const Instruction& branch = code.instructions[pc];
+  return *taken_when(branch) == holds ? lang::jump_target(branch, pc) : pc + 1;
+}
+
+bool Branches::varies(const CodeObject* code, uint32_t pc) const {
+  const auto found = records_.find({code, pc});
+  return found != records_.end() && found->second.varies;
+}
+
 // However often a check has raised, a call that passes it is one region.
 std::optional<bool> Branches::expected(const CodeObject* code, uint32_t pc) const {
   if (const std::optional<bool> way = way_without_raise(*code->code, pc)) return way;

@@ -18,10 +18,15 @@ namespace tsc::interp {
 
 struct Variant;
 
+// Where a conditional jump goes on when its condition is `holds`.
+uint32_t way_of_branch(const lang::CodeObject& code, uint32_t pc, bool holds);
+
 class Branches {
  public:
   // Which way the jump is expected to go: true, the condition holds. Empty: nothing is expected.
   std::optional<bool> expected(const CodeObject* code, uint32_t pc) const;
+  // Whether it has gone both ways.
+  bool varies(const CodeObject* code, uint32_t pc) const;
   // Goes up whenever an answer of `expected` has changed.
   uint64_t version() const { return version_; }
 

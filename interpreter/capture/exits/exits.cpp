@@ -1,6 +1,7 @@
 #include "interpreter/capture/exits/exits.h"
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
@@ -124,6 +125,13 @@ void RecipeWriter::write_detached() {
 }
 
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
+  if (const Choice* choice = tensor.choice.get()) {
+    recipe.condition = live(choice->condition);
+    for (int way : {0, 1})
+      if (choice->same_as[way]) recipe.same_as[way] = write_virtual(choice->same_as[way]);
+  } else {
+    capture_.forks().note_escape(tensor);
+  }
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;
   recipe.is_data = tensor.is_data;
   recipe.is_inference = tensor.is_inference;

@@ -571,7 +571,7 @@ void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination
     frame.host_function = Local<FunctionObject>(function);
     prepare_code(vm_, frame.code);
     const bool returns = !discard_result && !frame.code->code->is_generator;
-    SeenCall* seen = returns && !rolled_.is_rolling() ? repeats_.seen_call(function, arguments) : nullptr;
+    SeenCall* seen = returns && builder_.open_blocks() == 0 ? repeats_.seen_call(function, arguments) : nullptr;
     if (!seen) return push_call(callee, std::move(frame), arguments, destination, discard_result);
     if (repeats_.repeat_call(*seen, function, arguments, destination)) return;
     std::unique_ptr<CallRecorder> recorder = repeats_.recorder_for(*seen, function, arguments);

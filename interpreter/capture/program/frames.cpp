@@ -5,6 +5,7 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
@@ -25,7 +26,7 @@ constexpr uint32_t kMaxSteps = 2000000;
 
 }  // namespace
 
-// Something that was found in a turn that stood for many is used behind it.
+// Something that was found in a turn that stood for many, or on one way of a branch, is used behind it.
 void CaptureBuilder::value_is_gone() { capture_.rolled().follow_all(); }
 
 uint32_t CaptureBuilder::find_origin() { return capture_.frames().origin_at(capture_.frames().step_pc()); }
@@ -104,6 +105,7 @@ void Frames::run_to_the_end() {
 }
 
 void Frames::step() {
+  forks_.check_place();
   rolled_.check_place();
   AFrame& frame = stack_.back();
   const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
@@ -131,6 +133,12 @@ AFrame& program_frame(Frames& frames) {
   size_t at = frames.frame_count() - 1;
   while (at > 0 && is_library(frames.frame_at(at).code.get())) --at;
   return frames.frame_at(at);
+}
+
+bool is_tracked(const AFrame& frame, uint32_t reg) {
+  const lang::CodeObject& code = *frame.code->code;
+  return lang::live_registers(code, frame.pc).contains(reg) ||
+         (shows_variables(code) && reg < code.register_names.size()) || reg == device_parameter(frame.code.get());
 }
 
 bool Frames::begins_statement(const AFrame& frame) const {
@@ -191,7 +199,9 @@ void Frames::return_from(const Av& result) {
   if (finished.destination != kNestedDestination) ++stack_.back().pc;
 }
 
-void Frames::leave_with_return(const Av& result) {
+void Frames::leave_with_return(const Av& given) {
+  Av result = given;
+  if (!forks_.take_return(&result)) return;
   if (!frame().constructed.is_undefined() && !result.is_none())
     break_here(BreakReason::raises, "TypeError: __init__()");
   if (stack_.size() > 1) return return_from(result);

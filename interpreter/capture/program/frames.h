@@ -62,7 +62,7 @@ class Frames : private Room {
   // The modes that whoever catches an exception finds.
   Modes modes_after_raise();
   // The innermost frame returns: to its caller, or out of the region.
-  void leave_with_return(const Av& result);
+  void leave_with_return(const Av& given);
   size_t frame_count() const { return stack_.size(); }
   void push_frame(AFrame frame) {
     stack_.push_back(std::move(frame));
@@ -123,5 +123,7 @@ class Frames : private Room {
 
 // The innermost frame that is not the library's, or else the entered one.
 AFrame& program_frame(Frames& frames);
+// A register that somebody may read behind the place where the frame stands.
+bool is_tracked(const AFrame& frame, uint32_t reg);
 
 }  // namespace tsc::interp

@@ -2,9 +2,9 @@
 
 #include "interpreter/capture/compiler/branches.h"
 #include "interpreter/capture/outside/cells.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
-#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/written/effects.h"
 
@@ -12,8 +12,20 @@ namespace tsc::interp {
 
 // What happens in front of the branch happens a second time when the guess is wrong.
 bool Guesses::may_guess() {
-  return memory_.branches && !memory_.breaks_everywhere && !memory_.only_call && !rolled_.is_rolling() &&
+  return memory_.branches && !memory_.breaks_everywhere && !memory_.only_call && builder_.open_blocks() == 0 &&
          effects_.can_begin_anew();
+}
+
+// A branch that always goes one way is guessed, which leaves what is on both sides of it one piece: so the region ends
+// there at first, and it is found out.
+bool Guesses::may_fork(const CodeObject* code, uint32_t pc) const {
+  return memory_.follows_whole_loops || forks_.is_open() || (memory_.branches && memory_.branches->varies(code, pc));
+}
+
+void Guesses::leave_at(const Av& condition) {
+  const AFrame& frame = frames_.frame();
+  const char* why = forks_.refusal(frame.code.get(), frame.pc);
+  break_here(condition.is_number() ? BreakReason::unknown_number : BreakReason::tensor_branch, why ? why : "");
 }
 
 bool Guesses::decide(const Av& condition) {
@@ -22,10 +34,11 @@ bool Guesses::decide(const Av& condition) {
   const CodeObject* code = frame.code.get();
   const uint32_t pc = frame.pc;
   const std::optional<bool> expected = memory_.branches ? memory_.branches->expected(code, pc) : std::nullopt;
-  if (!expected) return numbers_.truth(condition);
-  if (!may_guess()) {
-    plan_.lacks_guess = true;
-    return numbers_.truth(condition);
+  const bool may = expected && may_guess();
+  if (!may && may_fork(code, pc) && forks_.begin(condition)) return true;
+  if (!may) {
+    plan_.lacks_guess |= expected.has_value();
+    leave_at(condition);
   }
   const ValueId holds = numbers_.truth_in_region(condition);
   if (const std::optional<Scalar> known = builder_.known(holds)) return known->i != 0;

@@ -2,7 +2,8 @@
 // Branches on what only the run knows: the value of a tensor, a number that the region reads out of one. Where the
 // branch is expected to go one way (compiler/branches.h), capture follows that way, and the region asks for the value
 // when it is there. It does so only where nothing that the region has done so far could be seen: when the guess is
-// wrong the region is given up, and the interpreter runs everything again, with the random numbers of before.
+// wrong the region is given up, and the interpreter runs everything again, with the random numbers of before. A branch
+// that goes either way is an If of the region where that can be (forks.h).
 // Owns nothing. Must not know how a branch came to be expected.
 #include "interpreter/capture/rooms.h"
 
@@ -16,6 +17,8 @@ class Guesses : private Room {
 
  private:
   bool may_guess();
+  bool may_fork(const CodeObject* code, uint32_t pc) const;
+  [[noreturn]] void leave_at(const Av& condition);
 };
 
 }  // namespace tsc::interp

@@ -7,6 +7,7 @@
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/attributes.h"
@@ -354,6 +355,8 @@ bool Numbers::is_same_number(ValueId a, ValueId b) {
 
 // Of two tensors; other objects are found by reading, or spoil the record.
 bool Operators::is_identical(const Av& a, const Av& b) {
+  for (const Av* av : {&a, &b})
+    if (is_virtual(*av, VirtualKind::Tensor)) forks_.note_identity(*av->object);
   return repeats_.recorded(
       [&] { return are_one_object(a, b); },
       [&](CallRecorder& r, bool same) {

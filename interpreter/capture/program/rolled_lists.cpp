@@ -38,7 +38,7 @@ void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
     bool fits = tensor->requires_grad == last->requires_grad && !tensor->hooked && type.dtype == before.dtype &&
                 type.sizes.size() == before.sizes.size();
     for (size_t k = 0; fits && k < type.sizes.size(); ++k)
-      fits = builder_.depth_of(type.sizes[k]) < builder_.open_loops() &&
+      fits = builder_.depth_of(type.sizes[k]) < builder_.open_blocks() &&
              builder_.known_equal(type.sizes[k], before.sizes[k]);
     if (!fits) abandon(loop);
     if (tensor->requires_grad) loop.with_gradients.push_back(id);

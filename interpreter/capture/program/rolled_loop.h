@@ -20,8 +20,6 @@ struct CarriedValue {
   ValueId initial = kNoValue;
 };
 
-bool is_same(const Av& a, const Av& b);
-
 struct RolledLoops::Loop {
   LoopPlace place;
   Local<CodeObject> code;

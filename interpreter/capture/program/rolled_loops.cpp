@@ -1,7 +1,6 @@
 #include "interpreter/capture/program/rolled_loops.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/entry/conditions.h"
@@ -34,25 +33,6 @@ constexpr int64_t kFewestTurnsBack = 4;
 // After so many loops that could not be rolled no more are tried: each costs a capture.
 constexpr size_t kMostFailures = 8;
 
-}  // namespace
-
-bool is_same(const Av& a, const Av& b) {
-  if (a.kind != b.kind) return false;
-  switch (a.kind) {
-    case Av::Kind::Undefined: return true;
-    case Av::Kind::Constant:
-      if (a.value.is_float() && b.value.is_float())
-        return std::bit_cast<int64_t>(a.value.as_float()) == std::bit_cast<int64_t>(b.value.as_float());
-      return a.value.is(b.value);
-    case Av::Kind::Number:
-    case Av::Kind::Opaque: return a.id == b.id;
-    case Av::Kind::Virtual: return a.object == b.object;
-  }
-  return false;
-}
-
-namespace {
-
 bool is_made_here(const Av& av) { return av.kind == Av::Kind::Virtual && av.object->source == Virtual::kMadeHere; }
 
 bool has_views(const VTensor& tensor) {
@@ -67,13 +47,6 @@ std::optional<int64_t> step_of(const Av& before, const Av& now) {
   if (__builtin_sub_overflow(now.value.as_int(), before.value.as_int(), &step) || std::abs(now.value.as_int()) > kLarge)
     return std::nullopt;
   return step != 0 && std::abs(step) < kLarge ? std::optional(step) : std::nullopt;
-}
-
-// A register that somebody may read behind this place.
-bool is_tracked(const AFrame& frame, uint32_t reg) {
-  const lang::CodeObject& code = *frame.code->code;
-  return lang::live_registers(code, frame.pc).contains(reg) ||
-         (shows_variables(code) && reg < code.register_names.size()) || reg == device_parameter(frame.code.get());
 }
 
 // The items of what is a new tuple or list in each turn; null: it is something else.
@@ -112,7 +85,7 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const LoopPlace place{frame.code.get(), frame.pc + 1};
   const bool is_for =
       next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
-  if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.follows_loops ||
+  if (!is_for || forks_.is_open() || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.follows_loops ||
       memory_.followed_loops.size() >= kMostFailures)
     return Av();
   if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end())
@@ -196,6 +169,7 @@ void RolledLoops::check_inside() {
 }
 
 void RolledLoops::abandon() {
+  if (forks_.is_open()) forks_.abandon("one of its ways does more than compute");
   const auto innermost = std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; });
   if (innermost == loops_.rend()) follow(rolled_places_);  // the loop is one of a backward
   abandon(**innermost);
@@ -228,6 +202,7 @@ void RolledLoops::number_is_missing() {
 
 void RolledLoops::follow_all() {
   leave_out();
+  forks_.give_up("what one of its ways has found is used behind it");
   follow(rolled_places_);
 }
 
@@ -427,7 +402,7 @@ void RolledLoops::close(Loop& loop) {
     const VTensor& tensor = *loop.elements[i];
     if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty))
       abandon(loop);
-    if (tensor.writes_of_loops != kNoValue && builder_.depth_of(tensor.writes_of_loops) >= builder_.open_loops())
+    if (tensor.writes_of_loops != kNoValue && builder_.depth_of(tensor.writes_of_loops) >= builder_.open_blocks())
       abandon(loop);
     next.push_back(tensor.id);
   }

@@ -2,6 +2,7 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
@@ -13,6 +14,7 @@ namespace tsc::interp {
 void Effects::will_change(const Virtual& object) {
   if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
   rolled_.note_change(object);
+  forks_.note_change(object);
 }
 
 // The history of a tensor is made when the region is left: what is printed before would lack it, and what is stored

@@ -1,0 +1,377 @@
+#include "interpreter/capture/program/forks.h"
+
+#include <algorithm>
+
+#include "interpreter/capture/compiler/branches.h"
+#include "interpreter/capture/entry/conditions.h"
+#include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/values/tensors.h"
+
+namespace tsc::interp {
+
+using jit::ValueKind;
+
+namespace {
+
+// After so many branches that could not be Ifs no more are tried: each costs a capture.
+constexpr size_t kMostFailures = 8;
+constexpr size_t kMostOpen = 16;  // both ways of each are followed: branches in branches
+
+// How a way may go on from `from` without passing `join`.
+struct Ways {
+  bool returns = false;
+  bool goes_back = false;  // to an instruction in front of the branch
+  bool yields = false;
+};
+Ways ways_around(const lang::CodeObject& code, uint32_t branch, uint32_t from, uint32_t join) {
+  Ways found;
+  std::vector<bool> seen(code.instructions.size());
+  std::vector<uint32_t> work = {from};
+  while (!work.empty()) {
+    const uint32_t pc = work.back();
+    work.pop_back();
+    if (pc == join || pc >= code.instructions.size() || seen[pc]) continue;
+    found.goes_back |= pc <= branch;
+    if (pc <= branch) continue;
+    seen[pc] = true;
+    const lang::Instruction& i = code.instructions[pc];
+    found.returns |= i.op == lang::Op::Return || i.op == lang::Op::ReturnNone;
+    found.yields |= i.op == lang::Op::Yield || i.op == lang::Op::YieldFrom;
+    if (lang::is_jump(i.op)) work.push_back(lang::jump_target(i, pc));
+    if (!lang::ends_block(i.op)) work.push_back(pc + 1);
+  }
+  return found;
+}
+
+// Where all ways from both sides of the branch meet first; kReturn: where the function returns; empty: nowhere.
+std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t branch, uint32_t at_return) {
+  const uint32_t sides[] = {branch + 1, lang::jump_target(code.instructions[branch], branch)};
+  if (sides[0] == sides[1] || sides[1] <= branch) return std::nullopt;
+  const auto meet_at = [&](uint32_t join) {
+    return std::all_of(std::begin(sides), std::end(sides), [&](uint32_t side) {
+      const Ways ways = ways_around(code, branch, side, join);
+      return !ways.goes_back && !ways.yields && (join == at_return || !ways.returns);
+    });
+  };
+  std::vector<uint32_t> places = {sides[1]};
+  for (uint32_t pc = branch + 1; pc < code.instructions.size(); ++pc)
+    if (lang::is_jump(code.instructions[pc].op))
+      if (const uint32_t target = lang::jump_target(code.instructions[pc], pc); target > branch) places.push_back(target);
+  std::sort(places.begin(), places.end());
+  for (uint32_t place : places)
+    if (meet_at(place)) return place;
+  return meet_at(at_return) ? std::optional(at_return) : std::nullopt;
+}
+
+}  // namespace
+
+// ---- which branches ----
+
+const char* Forks::refusal(const CodeObject* code, uint32_t pc) const {
+  for (const CaptureMemory::RefusedFork& one : memory_.refused_forks)
+    if (one.place == LoopPlace{code, pc}) return one.why;
+  return nullptr;
+}
+
+bool Forks::may_begin(const LoopPlace& place) const {
+  if (!memory_.branches || memory_.breaks_everywhere || memory_.only_call || memory_.follows_loops || vm_.sees_ends() ||
+      rolled_.is_rolling() || open_.size() >= kMostOpen || memory_.refused_forks.size() >= kMostFailures)
+    return false;
+  return !refusal(place.code, place.head);
+}
+
+bool Forks::begin(const Av& condition) {
+  AFrame& frame = frames_.frame();
+  const LoopPlace place{frame.code.get(), frame.pc};
+  if (!may_begin(place) || frame.generator) return false;
+  for (const Fork& open : open_)
+    if (open.place == place && open.depth == frames_.frame_count()) refuse(place, "it stands in a loop");
+  const std::optional<uint32_t> join = place_of_join(*frame.code->code, frame.pc, kReturn);
+  if (!join) return false;
+  const ValueId holds = numbers_.truth_in_region(condition);
+  repeats_.spoil_record();
+  Fork fork;
+  fork.place = place;
+  fork.join = *join;
+  fork.depth = frames_.frame_count();
+  fork.before = frame;
+  fork.modes = modes_;
+  fork.objects = objects_made_;
+  fork.condition = holds;
+  builder_.begin_branch();
+  open_.push_back(std::move(fork));
+  return true;
+}
+
+void Forks::refuse(const LoopPlace& place, const char* why) {
+  memory_.refused_forks.push_back({place, why});
+  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(place.code)));
+  throw CaptureRestart{};
+}
+
+void Forks::abandon(const char* why) { refuse(open_.back().place, why); }
+
+void Forks::give_up(const char* why) {
+  if (is_open()) abandon(why);
+  if (!closed_.empty()) refuse(closed_.back(), why);
+}
+
+// ---- what must stay as it is ----
+
+void Forks::note(const Virtual& object) {
+  if (is_open() && object.number <= open_.back().objects) abandon("one of its ways changes an object");
+  note_shared(object);
+}
+
+void Forks::note_shared(const Virtual& object) {
+  for (const Shared& pair : shared_)
+    if (pair.one.get() == &object || pair.other.get() == &object)
+      refuse(pair.place, kWasThere);
+}
+
+// ---- the ends of the ways ----
+
+void Forks::check_ends() {
+  while (is_open()) {
+    const Fork& fork = open_.back();
+    if (frames_.frame_count() > fork.depth) return;
+    const AFrame& frame = frames_.frame();
+    if (frames_.frame_count() < fork.depth || frame.code.get() != fork.place.code)
+      abandon("one of its ways leaves the function");
+    if (frame.pc != fork.join) return;
+    end_way(Av());
+  }
+}
+
+bool Forks::take_ends(Av* result) {
+  while (is_open() && open_.back().depth >= frames_.frame_count()) {
+    const Fork& fork = open_.back();
+    if (fork.depth > frames_.frame_count() || fork.join != kReturn) abandon("one of its ways leaves the function");
+    const bool is_first = !fork.is_second;
+    if (is_first) {
+      end_way(*result);
+      return false;
+    }
+    *result = join(*result);
+  }
+  return true;
+}
+
+void Forks::end_way(const Av& result) {
+  Fork& fork = open_.back();
+  if (fork.is_second) {
+    join(result);
+    return;
+  }
+  keep_first(fork, result);
+  builder_.next_branch();
+  AFrame& frame = frames_.frame();
+  frame = fork.before;
+  frame.pc = way_of_branch(*fork.place.code->code, fork.place.head, false);
+  fork.is_second = true;
+}
+
+void Forks::keep_first(Fork& fork, const Av& result) {
+  const AFrame& frame = frames_.frame();
+  if (!(modes_ == fork.modes) || frame.handlers != fork.before.handlers) abandon("its ways end in different modes");
+  fork.result = result;
+  note_elements(fork, result);
+  if (fork.join == kReturn) return;
+  fork.registers = frame.registers;
+  for (uint32_t reg = 0; reg < fork.registers.size(); ++reg)
+    if (is_tracked(frame, reg)) note_elements(fork, fork.registers[reg]);
+}
+
+// Of what this way has made.
+void Forks::note_elements(Fork& fork, const Av& av) {
+  if (const std::vector<Av>* items = items_of(fork, av)) {
+    for (const Av& item : *items) note_elements(fork, item);
+  } else if (is_virtual(av, VirtualKind::Tensor) && av.object->number > fork.objects) {
+    fork.elements.emplace(av.object.get(), tensors_.current(static_cast<VTensor&>(*av.object)));
+  }
+}
+
+// Of a tuple or list that one of the ways has made.
+const std::vector<Av>* Forks::items_of(const Fork& fork, const Av& av) const {
+  if (av.kind != Av::Kind::Virtual || av.object->source != Virtual::kMadeHere || av.object->unread ||
+      av.object->number <= fork.objects)
+    return nullptr;
+  if (av.object->kind == VirtualKind::Tuple) return &static_cast<const VTuple&>(*av.object).items;
+  if (av.object->kind == VirtualKind::List) return &static_cast<const VList&>(*av.object).items;
+  return nullptr;
+}
+
+// ---- joining them ----
+
+Av Forks::join(const Av& result) {
+  Fork fork = std::move(open_.back());
+  AFrame& frame = frames_.frame();
+  const auto each = [&](const auto& visit) {
+    for (uint32_t reg = 0; fork.join != kReturn && reg < frame.registers.size(); ++reg)
+      if (is_tracked(frame, reg)) visit(fork.registers[reg], frame.registers[reg]);
+  };
+  if (!(modes_ == fork.modes) || frame.handlers != fork.before.handlers) abandon("its ways end in different modes");
+  each([&](const Av& a, const Av& b) { collect(fork, a, b); });
+  collect(fork, fork.result, result);
+  builder_.origin = frames_.origin_at(fork.place.head);
+  const std::vector<ValueId> results = builder_.end_branch(fork.condition, fork.yielded[0], fork.yielded[1]);
+  for (ValueId id : results)
+    for (ValueId size : region_.type(id).sizes)
+      if (!conditions_.is_never_negative(size)) {
+        conditions_.set_nonnegative(size);
+        conditions_.set_found_size(size);
+      }
+  open_.pop_back();
+  closed_.push_back(fork.place);
+  size_t next = 0;
+  each([&](const Av& a, Av& b) { b = joined(fork, a, b, results, &next); });
+  return joined(fork, fork.result, result, results, &next);
+}
+
+void Forks::collect(Fork& fork, const Av& a, const Av& b) {
+  if (is_same(a, b)) return;
+  if (a.holds_number() && b.holds_number()) {
+    if (a.number_kind() != b.number_kind()) abandon("a variable is an int on one of its ways and a float on the other");
+    fork.yielded[0].push_back(numbers_.number_id(a));
+    fork.yielded[1].push_back(numbers_.number_id(b));
+    return;
+  }
+  if (a.kind != Av::Kind::Virtual || b.kind != Av::Kind::Virtual || a.object->kind != b.object->kind)
+    abandon("a variable is of one kind on one of its ways and of another on the other");
+  // What is one object on one way is one on the other, and what is two is two.
+  const Virtual *one = a.object.get(), *other = b.object.get();
+  const bool is_pair = fork.partners[0].emplace(one, other).first->second == other &&
+                       fork.partners[1].emplace(other, one).first->second == one;
+  if (!is_pair) abandon("two variables are one object on one of its ways alone");
+  if (!fork.joined.emplace(std::pair(one, other), Av()).second) return;
+  if (a.object->kind == VirtualKind::Tensor)
+    return collect_tensor(fork, static_cast<VTensor&>(*a.object), static_cast<VTensor&>(*b.object));
+  const std::vector<Av>*items = items_of(fork, a), *others = items_of(fork, b);
+  if (!items || !others || items->size() != others->size() ||
+      (a.object->kind == VirtualKind::Tuple && as<VTuple>(a)->type.get() != as<VTuple>(b)->type.get()))
+    abandon("a variable is another object on one of its ways");
+  for (size_t i = 0; i < items->size(); ++i) collect(fork, (*items)[i], (*others)[i]);
+}
+
+void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
+  for (const VTensor* tensor : {&a, &b})
+    if (tensor->requires_grad || tensor->hooked || tensor->has_grad_overlay || tensor->has_ambiguous() ||
+        tensor->unrecorded || tensor->built || !tensor->contiguous || tensor->writes_of_loops != kNoValue ||
+        tensor->is_inference != a.is_inference || tensor->is_data)
+      abandon("a tensor that its ways give is more than its elements");
+  const auto found = fork.elements.find(&a);
+  const ValueId first = found == fork.elements.end() ? tensors_.current(a) : found->second;
+  if (found == fork.elements.end() && is_inside(first))
+    abandon("a variable is a view of what was written before");
+  const ValueId second = tensors_.current(b);
+  const jit::Type &type = region_.type(first), &other = region_.type(second);
+  if (type.dtype != other.dtype || type.sizes.size() != other.sizes.size())
+    abandon("a tensor has another dtype or number of dimensions on one of its ways");
+  fork.yielded[0].push_back(first);
+  fork.yielded[1].push_back(second);
+  // What decided on a way which tensor it is, as far as nobody outside knows that.
+  for (int way : {0, 1})
+    if (const Choice* choice = (way ? b : a).choice.get(); choice && is_inside(choice->condition)) {
+      fork.yielded[way].push_back(choice->condition);
+      fork.yielded[1 - way].push_back(builder_.constant_bool(false));
+    }
+}
+
+// Of the innermost branch.
+bool Forks::is_inside(ValueId id) const { return builder_.depth_of(id) >= builder_.open_blocks(); }
+
+Av Forks::joined(Fork& fork, const Av& a, const Av& b, std::span<const ValueId> results, size_t* next) {
+  if (is_same(a, b)) return b;
+  if (a.holds_number()) return Av::number(a.number_kind(), results[(*next)++], Value());
+  Av& known = fork.joined.at({a.object.get(), b.object.get()});
+  if (!known.is_undefined()) return known;
+  if (a.object->kind == VirtualKind::Tensor)
+    return known = Av::of(
+               joined_tensor(fork, static_cast<VTensor&>(*a.object), static_cast<VTensor&>(*b.object), results, next));
+  const std::vector<Av>&items = *items_of(fork, a), &others = *items_of(fork, b);
+  std::vector<Av> both;
+  for (size_t i = 0; i < items.size(); ++i) both.push_back(joined(fork, items[i], others[i], results, next));
+  if (const VTuple* tuple = as<VTuple>(a)) {
+    auto made = make<VTuple>();
+    made->type = tuple->type;
+    made->items = std::move(both);
+    return known = Av::of(made);
+  }
+  auto made = make<VList>();
+  made->items = std::move(both);
+  return known = Av::of(made);
+}
+
+namespace {
+
+// One that the way has made, with memory of its own.
+bool is_own(const VTensor& tensor, uint32_t objects) {
+  return tensor.number > objects && tensor.input == kNoValue && !tensor.view && !tensor.choice;
+}
+
+}  // namespace
+
+// Whether it can be named behind the branch: it was there before, or is a view of such a one.
+bool Forks::is_known_outside(const Fork& fork, const VTensor& tensor) const {
+  const auto is_outside = [&](ValueId id) { return builder_.depth_of(id) <= builder_.open_blocks(); };
+  if (const Choice* choice = tensor.choice.get(); choice && tensor.number > fork.objects)
+    return std::all_of(std::begin(choice->same_as), std::end(choice->same_as), [&](const VirtualRef& one) {
+      return !one || is_known_outside(fork, static_cast<const VTensor&>(*one));
+    });
+  const VTensor* root = &tensor;
+  for (; root->view && root->number > fork.objects; root = root->view->parent.get())
+    if (!std::all_of(root->view->scalars.begin(), root->view->scalars.end(), is_outside)) return false;
+  return root->number <= fork.objects;
+}
+
+// How a recipe names one of the two; null: it is a tensor of its own. `condition`: what decides which one it is, if
+// that was decided on the way.
+VirtualRef Forks::name_outside(const Fork& fork, VTensor& side, ValueId id, ValueId condition) {
+  if (is_own(side, fork.objects)) return nullptr;
+  if (condition == kNoValue) return side.shared_from_this();
+  auto named = make<VTensor>();
+  named->id = id;
+  named->is_inference = side.is_inference;
+  named->choice = std::make_unique<Choice>(*side.choice);
+  named->choice->condition = condition;
+  return named;
+}
+
+std::shared_ptr<VTensor> Forks::joined_tensor(const Fork& fork, VTensor& a, VTensor& b,
+                                              std::span<const ValueId> results, size_t* next) {
+  auto made = make<VTensor>();
+  made->id = results[(*next)++];
+  made->is_inference = a.is_inference;
+  VTensor* const sides[] = {&a, &b};
+  ValueId conditions[] = {kNoValue, kNoValue};
+  for (int way : {0, 1})
+    if (const Choice* choice = sides[way]->choice.get(); choice && builder_.depth_of(choice->condition) > builder_.open_blocks())
+      conditions[way] = results[(*next)++];
+  const bool are_own = is_own(a, fork.objects) && is_own(b, fork.objects);
+  if (are_own && a.writes == b.writes && a.views.empty() && b.views.empty()) {
+    made->writes = a.writes;
+    return made;
+  }
+  const auto can_be_named = [&](const VTensor* side) {
+    return is_own(*side, fork.objects) ? side->writes == 0 && side->views.empty() : is_known_outside(fork, *side);
+  };
+  if (std::all_of(std::begin(sides), std::end(sides), can_be_named))
+    made->choice = std::make_unique<Choice>(Choice{fork.condition, {}});
+  for (int way : {0, 1}) {
+    if (made->choice) made->choice->same_as[way] = name_outside(fork, *sides[way], made->id, conditions[way]);
+    for (VTensor* its = sides[way]; its; its = its->view ? its->view->parent.get() : nullptr) share(fork, *made, *its);
+  }
+  return made;
+}
+
+// The memory of `one` may be that of `other`, and of what that may be.
+void Forks::share(const Fork& fork, VTensor& one, Virtual& other) {
+  for (size_t i = 0, known = shared_.size(); i < known; ++i)
+    if (shared_[i].one.get() == &other) shared_.push_back({fork.place, one.shared_from_this(), shared_[i].other});
+  shared_.push_back({fork.place, one.shared_from_this(), other.shared_from_this()});
+}
+
+}  // namespace tsc::interp

@@ -141,12 +141,6 @@ struct VirtualView {
   uint32_t root_version = 0;  // of the tensor at the end of the chain when `id` was computed
 };
 
-// Of a tensor that was there before on one way of a branch, or on both (program/forks.h).
-struct Choice {
-  ValueId condition;
-  VirtualRef same_as[2];  // where the condition holds, and where not; null: a tensor of its own
-};
-
 struct VTensor : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Tensor;
   VTensor() : Virtual(kKind) {}
@@ -176,7 +170,13 @@ struct VTensor : Virtual {
   ValueId input = kNoValue;  // the region input this object came in as; kNoValue: made here
   bool dirty = false;        // its memory is behind `id`: Writes lists it
   Value host;                // the script tensor behind an input, as it was while capturing
-  std::unique_ptr<Choice> choice;
+  // What the ways of branches have given (program/forks.h): that tensor, where the condition holds; where none does, a
+  // tensor of its own.
+  struct SameAs {
+    ValueId condition;
+    VirtualRef tensor;
+  };
+  std::vector<SameAs> same_as;
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first
   bool has_grad_overlay = false;

@@ -73,7 +73,7 @@ struct CaptureMemory {
   // Branches that cannot be Ifs of the region (program/forks.h), and why.
   struct RefusedFork {
     LoopPlace place;
-    const char* why;
+    std::string why;
   };
   std::vector<RefusedFork> refused_forks;
   std::vector<LoopPlace> followed_loops;  // whose turns differ in more than a rolled loop can (program/rolled_loops.h)

@@ -120,8 +120,8 @@ struct ObjectRecipe {
   bool is_inference = false;
   bool has_history = false;
   Recipe gradient;  // its .grad; Undefined: none
-  // Live: what decides whether it is that object, where the condition holds, or where not. Undefined: it is none.
-  Recipe condition, same_as[2];
+  // Where that condition (Live) holds it is that object.
+  std::vector<std::pair<Recipe, Recipe>> same_as;
   bool is_view = false;
   Op view_op = Op::reshape;
   OpAttributes attributes;              // of the view op; its scalars are parts[1...]

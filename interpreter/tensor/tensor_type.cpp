@@ -429,7 +429,10 @@ void fill_slots(TypeSlots& slots) {
 
 Type* make_tensor_type(Vm& vm) {
   TypeBuilder type(vm, "Tensor", Kind::Native);
-  type.attribute("__module__", str_value(vm, "torch")).with_attributes(offset_of(&TensorObject::state)).allow_subclasses().open();
+  type.attribute("__module__", str_value(vm, "torch"))
+      .with_attributes(offset_of(&TensorObject::state))
+      .allow_subclasses()
+      .open();
   fill_slots(type.slots());
   type.getter("shape", get_shape)
       .getter("_strides", get_strides)

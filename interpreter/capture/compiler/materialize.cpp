@@ -97,10 +97,8 @@ void Materializer::count_writes(const Materials& materials, std::span<const jit:
 
 Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& materials,
                                  std::span<const jit::RunValue> live) {
-  if (recipe.condition.form == Recipe::Form::Live) {
-    const Recipe& same = recipe.same_as[live[recipe.condition.index].scalar.i ? 0 : 1];
-    if (same.form != Recipe::Form::Undefined) return build(same, materials, live);
-  }
+  for (const auto& [condition, same] : recipe.same_as)
+    if (live[condition.index].scalar.i) return build(same, materials, live);
   if (recipe.is_view) {
     Value parent = build(recipe.parts[0], materials, live);
     SmallVector<Scalar, 6> scalars;

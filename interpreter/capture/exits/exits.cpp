@@ -1,10 +1,10 @@
 #include "interpreter/capture/exits/exits.h"
 
 #include "interpreter/capture/capture.h"
-#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/rolled_loops.h"
@@ -125,13 +125,9 @@ void RecipeWriter::write_detached() {
 }
 
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
-  if (const Choice* choice = tensor.choice.get()) {
-    recipe.condition = live(choice->condition);
-    for (int way : {0, 1})
-      if (choice->same_as[way]) recipe.same_as[way] = write_virtual(choice->same_as[way]);
-  } else {
-    capture_.forks().note_escape(tensor);
-  }
+  if (tensor.same_as.empty()) capture_.forks().note_escape(tensor);
+  for (const VTensor::SameAs& one : tensor.same_as)
+    recipe.same_as.push_back({live(one.condition), write_virtual(one.tensor)});
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;
   recipe.is_data = tensor.is_data;
   recipe.is_inference = tensor.is_inference;

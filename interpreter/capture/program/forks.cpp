@@ -1,10 +1,12 @@
 #include "interpreter/capture/program/forks.h"
 
 #include <algorithm>
+#include <map>
 
 #include "interpreter/capture/compiler/branches.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/numbers.h"
@@ -12,7 +14,24 @@
 
 namespace tsc::interp {
 
-using jit::ValueKind;
+struct Forks::Fork {
+  LoopPlace place;
+  uint32_t join = kReturn;  // where the ways meet
+  size_t depth = 0;         // of its frame, from 1
+  AFrame before;
+  Modes modes;
+  uint32_t objects = 0;  // numbers of those that existed before are at most this
+  ValueId condition = kNoValue;
+  bool is_second = false;  // the other way is followed
+  // Of the first way, at its end.
+  std::vector<Av> registers;
+  Av result;
+  std::map<const Virtual*, ValueId> elements;  // of its tensors
+  // While the two are joined.
+  std::vector<ValueId> yielded[2];
+  std::map<std::pair<const Virtual*, const Virtual*>, Av> joined;
+  std::map<const Virtual*, const Virtual*> partners[2];
+};
 
 namespace {
 
@@ -59,7 +78,8 @@ std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t bra
   std::vector<uint32_t> places = {sides[1]};
   for (uint32_t pc = branch + 1; pc < code.instructions.size(); ++pc)
     if (lang::is_jump(code.instructions[pc].op))
-      if (const uint32_t target = lang::jump_target(code.instructions[pc], pc); target > branch) places.push_back(target);
+      if (const uint32_t target = lang::jump_target(code.instructions[pc], pc); target > branch)
+        places.push_back(target);
   std::sort(places.begin(), places.end());
   for (uint32_t place : places)
     if (meet_at(place)) return place;
@@ -70,9 +90,9 @@ std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t bra
 
 // ---- which branches ----
 
-const char* Forks::refusal(const CodeObject* code, uint32_t pc) const {
+const std::string* Forks::refusal(const CodeObject* code, uint32_t pc) const {
   for (const CaptureMemory::RefusedFork& one : memory_.refused_forks)
-    if (one.place == LoopPlace{code, pc}) return one.why;
+    if (one.place == LoopPlace{code, pc}) return &one.why;
   return nullptr;
 }
 
@@ -87,56 +107,67 @@ bool Forks::begin(const Av& condition) {
   AFrame& frame = frames_.frame();
   const LoopPlace place{frame.code.get(), frame.pc};
   if (!may_begin(place) || frame.generator) return false;
-  for (const Fork& open : open_)
-    if (open.place == place && open.depth == frames_.frame_count()) refuse(place, "it stands in a loop");
+  for (const auto& open : open_)
+    if (open->place == place && open->depth == frames_.frame_count()) refuse(place, "it stands in a loop");
   const std::optional<uint32_t> join = place_of_join(*frame.code->code, frame.pc, kReturn);
   if (!join) return false;
   const ValueId holds = numbers_.truth_in_region(condition);
   repeats_.spoil_record();
-  Fork fork;
-  fork.place = place;
-  fork.join = *join;
-  fork.depth = frames_.frame_count();
-  fork.before = frame;
-  fork.modes = modes_;
-  fork.objects = objects_made_;
-  fork.condition = holds;
+  auto fork = std::make_shared<Fork>();
+  fork->place = place;
+  fork->join = *join;
+  fork->depth = frames_.frame_count();
+  fork->before = frame;
+  fork->modes = modes_;
+  fork->objects = objects_made_;
+  fork->condition = holds;
   builder_.begin_branch();
   open_.push_back(std::move(fork));
   return true;
 }
 
-void Forks::refuse(const LoopPlace& place, const char* why) {
-  memory_.refused_forks.push_back({place, why});
+void Forks::refuse(const LoopPlace& place, std::string why) {
+  memory_.refused_forks.push_back({place, std::move(why)});
   memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(place.code)));
   throw CaptureRestart{};
 }
 
-void Forks::abandon(const char* why) { refuse(open_.back().place, why); }
+void Forks::abandon(std::string why) { refuse(open_.back()->place, std::move(why)); }
 
-void Forks::give_up(const char* why) {
-  if (is_open()) abandon(why);
-  if (!closed_.empty()) refuse(closed_.back(), why);
+void Forks::give_up(std::string why) {
+  if (is_open()) abandon(std::move(why));
+  if (!closed_.empty()) refuse(closed_.back(), std::move(why));
 }
 
 // ---- what must stay as it is ----
 
 void Forks::note(const Virtual& object) {
-  if (is_open() && object.number <= open_.back().objects) abandon("one of its ways changes an object");
+  if (is_open() && object.number <= open_.back()->objects) abandon("one of its ways changes an object");
   note_shared(object);
 }
 
 void Forks::note_shared(const Virtual& object) {
   for (const Shared& pair : shared_)
-    if (pair.one.get() == &object || pair.other.get() == &object)
-      refuse(pair.place, kWasThere);
+    if (pair.one.get() == &object || pair.other.get() == &object) refuse(pair.place, kWasThere);
+}
+
+// Two that the ways have given may be one, and so may such a one and what it was on one of the ways.
+void Forks::compare(const Virtual& a, const Virtual& b) {
+  const auto find = [&](const Virtual& one, const Virtual* other) {
+    return std::find_if(shared_.begin(), shared_.end(), [&](const Shared& pair) {
+      return pair.one.get() == &one && (!other || pair.other.get() == other);
+    });
+  };
+  const bool are_given = find(a, nullptr) != shared_.end() && find(b, nullptr) != shared_.end();
+  for (const auto& pair : {find(a, are_given ? nullptr : &b), find(b, are_given ? nullptr : &a)})
+    if (pair != shared_.end()) refuse(pair->place, kWasThere);
 }
 
 // ---- the ends of the ways ----
 
 void Forks::check_ends() {
   while (is_open()) {
-    const Fork& fork = open_.back();
+    const Fork& fork = *open_.back();
     if (frames_.frame_count() > fork.depth) return;
     const AFrame& frame = frames_.frame();
     if (frames_.frame_count() < fork.depth || frame.code.get() != fork.place.code)
@@ -147,8 +178,8 @@ void Forks::check_ends() {
 }
 
 bool Forks::take_ends(Av* result) {
-  while (is_open() && open_.back().depth >= frames_.frame_count()) {
-    const Fork& fork = open_.back();
+  while (is_open() && open_.back()->depth >= frames_.frame_count()) {
+    const Fork& fork = *open_.back();
     if (fork.depth > frames_.frame_count() || fork.join != kReturn) abandon("one of its ways leaves the function");
     const bool is_first = !fork.is_second;
     if (is_first) {
@@ -161,7 +192,7 @@ bool Forks::take_ends(Av* result) {
 }
 
 void Forks::end_way(const Av& result) {
-  Fork& fork = open_.back();
+  Fork& fork = *open_.back();
   if (fork.is_second) {
     join(result);
     return;
@@ -207,7 +238,8 @@ const std::vector<Av>* Forks::items_of(const Fork& fork, const Av& av) const {
 // ---- joining them ----
 
 Av Forks::join(const Av& result) {
-  Fork fork = std::move(open_.back());
+  const std::shared_ptr<Fork> joining = open_.back();
+  Fork& fork = *joining;
   AFrame& frame = frames_.frame();
   const auto each = [&](const auto& visit) {
     for (uint32_t reg = 0; fork.join != kReturn && reg < frame.registers.size(); ++reg)
@@ -264,20 +296,24 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
       abandon("a tensor that its ways give is more than its elements");
   const auto found = fork.elements.find(&a);
   const ValueId first = found == fork.elements.end() ? tensors_.current(a) : found->second;
-  if (found == fork.elements.end() && is_inside(first))
-    abandon("a variable is a view of what was written before");
+  if (found == fork.elements.end() && is_inside(first)) abandon("a variable is a view of what was written before");
   const ValueId second = tensors_.current(b);
   const jit::Type &type = region_.type(first), &other = region_.type(second);
   if (type.dtype != other.dtype || type.sizes.size() != other.sizes.size())
     abandon("a tensor has another dtype or number of dimensions on one of its ways");
   fork.yielded[0].push_back(first);
   fork.yielded[1].push_back(second);
-  // What decided on a way which tensor it is, as far as nobody outside knows that.
+  // What decided on a way which tensor it is.
   for (int way : {0, 1})
-    if (const Choice* choice = (way ? b : a).choice.get(); choice && is_inside(choice->condition)) {
-      fork.yielded[way].push_back(choice->condition);
+    for (const VTensor::SameAs& one : own_choice(fork, way ? b : a)) {
+      fork.yielded[way].push_back(one.condition);
       fork.yielded[1 - way].push_back(builder_.constant_bool(false));
     }
+}
+
+// Of one that the way has made, or joined from others.
+std::span<const VTensor::SameAs> Forks::own_choice(const Fork& fork, const VTensor& tensor) {
+  return tensor.number > fork.objects ? std::span(tensor.same_as) : std::span<const VTensor::SameAs>();
 }
 
 // Of the innermost branch.
@@ -305,39 +341,29 @@ Av Forks::joined(Fork& fork, const Av& a, const Av& b, std::span<const ValueId> 
   return known = Av::of(made);
 }
 
-namespace {
-
-// One that the way has made, with memory of its own.
-bool is_own(const VTensor& tensor, uint32_t objects) {
-  return tensor.number > objects && tensor.input == kNoValue && !tensor.view && !tensor.choice;
+// Whether the way has made it, with memory of its own.
+bool Forks::is_own(const Fork& fork, const VTensor& tensor) {
+  return tensor.number > fork.objects && tensor.input == kNoValue && !tensor.view && tensor.same_as.empty();
 }
 
-}  // namespace
-
-// Whether it can be named behind the branch: it was there before, or is a view of such a one.
+// Whether a recipe behind the branch can name it: it was there before, or is a view of such a one.
 bool Forks::is_known_outside(const Fork& fork, const VTensor& tensor) const {
   const auto is_outside = [&](ValueId id) { return builder_.depth_of(id) <= builder_.open_blocks(); };
-  if (const Choice* choice = tensor.choice.get(); choice && tensor.number > fork.objects)
-    return std::all_of(std::begin(choice->same_as), std::end(choice->same_as), [&](const VirtualRef& one) {
-      return !one || is_known_outside(fork, static_cast<const VTensor&>(*one));
-    });
   const VTensor* root = &tensor;
   for (; root->view && root->number > fork.objects; root = root->view->parent.get())
     if (!std::all_of(root->view->scalars.begin(), root->view->scalars.end(), is_outside)) return false;
   return root->number <= fork.objects;
 }
 
-// How a recipe names one of the two; null: it is a tensor of its own. `condition`: what decides which one it is, if
-// that was decided on the way.
-VirtualRef Forks::name_outside(const Fork& fork, VTensor& side, ValueId id, ValueId condition) {
-  if (is_own(side, fork.objects)) return nullptr;
-  if (condition == kNoValue) return side.shared_from_this();
-  auto named = make<VTensor>();
-  named->id = id;
-  named->is_inference = side.is_inference;
-  named->choice = std::make_unique<Choice>(*side.choice);
-  named->choice->condition = condition;
-  return named;
+// Which tensors it is on that way. False: a recipe cannot say it.
+bool Forks::name_outside(const Fork& fork, VTensor& side, ValueId condition, std::span<const ValueId> conditions,
+                         std::vector<VTensor::SameAs>* names) const {
+  if (is_own(fork, side)) return side.writes == 0 && side.views.empty();
+  if (conditions.empty()) names->push_back({condition, side.shared_from_this()});
+  for (size_t i = 0; i < conditions.size(); ++i) names->push_back({conditions[i], side.same_as[i].tensor});
+  return std::all_of(names->begin(), names->end(), [&](const VTensor::SameAs& one) {
+    return is_known_outside(fork, static_cast<const VTensor&>(*one.tensor));
+  });
 }
 
 std::shared_ptr<VTensor> Forks::joined_tensor(const Fork& fork, VTensor& a, VTensor& b,
@@ -346,24 +372,22 @@ std::shared_ptr<VTensor> Forks::joined_tensor(const Fork& fork, VTensor& a, VTen
   made->id = results[(*next)++];
   made->is_inference = a.is_inference;
   VTensor* const sides[] = {&a, &b};
-  ValueId conditions[] = {kNoValue, kNoValue};
-  for (int way : {0, 1})
-    if (const Choice* choice = sides[way]->choice.get(); choice && builder_.depth_of(choice->condition) > builder_.open_blocks())
-      conditions[way] = results[(*next)++];
-  const bool are_own = is_own(a, fork.objects) && is_own(b, fork.objects);
-  if (are_own && a.writes == b.writes && a.views.empty() && b.views.empty()) {
+  std::span<const ValueId> conditions[2];
+  for (int way : {0, 1}) {
+    conditions[way] = results.subspan(*next, own_choice(fork, *sides[way]).size());
+    *next += conditions[way].size();
+  }
+  if (is_own(fork, a) && is_own(fork, b) && a.writes == b.writes && a.views.empty() && b.views.empty()) {
     made->writes = a.writes;
     return made;
   }
-  const auto can_be_named = [&](const VTensor* side) {
-    return is_own(*side, fork.objects) ? side->writes == 0 && side->views.empty() : is_known_outside(fork, *side);
-  };
-  if (std::all_of(std::begin(sides), std::end(sides), can_be_named))
-    made->choice = std::make_unique<Choice>(Choice{fork.condition, {}});
+  const ValueId holds[] = {fork.condition, builder_.scalar(jit::ScalarOp::logical_not, {&fork.condition, 1})};
+  bool known = true;
   for (int way : {0, 1}) {
-    if (made->choice) made->choice->same_as[way] = name_outside(fork, *sides[way], made->id, conditions[way]);
+    known = known && name_outside(fork, *sides[way], holds[way], conditions[way], &made->same_as);
     for (VTensor* its = sides[way]; its; its = its->view ? its->view->parent.get() : nullptr) share(fork, *made, *its);
   }
+  if (!known) made->same_as.clear();
   return made;
 }
 

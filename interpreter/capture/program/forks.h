@@ -2,16 +2,13 @@
 // Branches on what only the run knows, both ways of which belong to the region: an `If`. The way on which the condition
 // holds is followed first, up to where the two ways meet or the function returns, then the other one, from the same
 // state. What differs where they meet, variables and what the function returns, becomes results of the If: numbers,
-// tensors of one dtype and rank, and tuples and lists of those. A way that does anything else that lasts (it acts on the
-// host, changes an object that was there before, leaves the region, makes a gradient history) is found out on the way:
-// capture starts again, and the branch ends the region (or is guessed, see guesses.h).
-// A tensor that is made on one way and was there before on the other may have the memory of that one: as soon as one
-// of them is written or compared by identity, capture starts again as well. Where it leaves the region, a recipe says
-// which object it is (Choice in abstract.h).
-// Owns the open branches and the tensors that share memory in this way. Must not know what an instruction means.
-#include <map>
-
-#include "interpreter/capture/program/frames.h"
+// tensors of one dtype and rank, and tuples and lists of those. A way that does anything else that lasts (it acts on
+// the host, changes an object that was there before, leaves the region, makes a gradient history) is found out on the
+// way: capture starts again, and the branch ends the region (or is guessed, see guesses.h). A tensor that is made on
+// one way and was there before on the other may have the memory of that one: as soon as one of them is written or
+// compared by identity, capture starts again as well. Where it leaves the region, a recipe says which object it is
+// (VTensor::same_as). Owns the open branches and the tensors that share memory in this way. Must not know what an
+// instruction means.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -34,42 +31,25 @@ class Forks : private Room {
   void note_change(const Virtual& object) {
     if (is_open() || !shared_.empty()) note(object);
   }
-  // Somebody asks which object the tensor is.
-  void note_identity(const Virtual& object) {
-    if (!shared_.empty()) note_shared(object);
+  // Somebody asks whether two tensors are one object.
+  void note_identity(const Virtual& a, const Virtual& b) {
+    if (!shared_.empty() && &a != &b) compare(a, b);
   }
   // The tensor leaves the region, and no recipe says which of two it is.
   void note_escape(const Virtual& object) {
     for (const Shared& pair : shared_)
       if (pair.one.get() == &object) refuse(pair.place, kWasThere);
   }
-  [[noreturn]] void abandon(const char* why);  // the innermost branch
+  [[noreturn]] void abandon(std::string why);  // the innermost branch
   // All branches of the region that are Ifs end it from now on. Does nothing where there are none.
-  void give_up(const char* why);
+  void give_up(std::string why);
   // Why the branch could not be an If; null: nobody knows.
-  const char* refusal(const CodeObject* code, uint32_t pc) const;
+  const std::string* refusal(const CodeObject* code, uint32_t pc) const;
 
  private:
   static constexpr uint32_t kReturn = ~0u;
   static constexpr const char* kWasThere = "on one of its ways a variable is a tensor that was there before";
-  struct Fork {
-    LoopPlace place;
-    uint32_t join = kReturn;  // where the ways meet
-    size_t depth = 0;         // of its frame, from 1
-    AFrame before;
-    Modes modes;
-    uint32_t objects = 0;  // numbers of those that existed before are at most this
-    ValueId condition = kNoValue;
-    bool is_second = false;  // the other way is followed
-    // Of the first way, at its end.
-    std::vector<Av> registers;
-    Av result;
-    std::map<const Virtual*, ValueId> elements;  // of its tensors
-    // While the two are joined.
-    std::vector<ValueId> yielded[2];
-    std::map<std::pair<const Virtual*, const Virtual*>, Av> joined;
-    std::map<const Virtual*, const Virtual*> partners[2];
-  };
+  struct Fork;
   // A tensor and the one whose memory it may have.
   struct Shared {
     LoopPlace place;
@@ -90,15 +70,19 @@ class Forks : private Room {
   bool is_inside(ValueId id) const;
   std::shared_ptr<VTensor> joined_tensor(const Fork& fork, VTensor& a, VTensor& b, std::span<const ValueId> results,
                                          size_t* next);
-  VirtualRef name_outside(const Fork& fork, VTensor& side, ValueId id, ValueId condition);
+  bool name_outside(const Fork& fork, VTensor& side, ValueId condition, std::span<const ValueId> conditions,
+                    std::vector<VTensor::SameAs>* names) const;
+  static std::span<const VTensor::SameAs> own_choice(const Fork& fork, const VTensor& tensor);
+  static bool is_own(const Fork& fork, const VTensor& tensor);
   bool is_known_outside(const Fork& fork, const VTensor& tensor) const;
   void share(const Fork& fork, VTensor& one, Virtual& other);
   void note(const Virtual& object);
   void note_shared(const Virtual& object);
-  [[noreturn]] void refuse(const LoopPlace& place, const char* why);
+  void compare(const Virtual& a, const Virtual& b);
+  [[noreturn]] void refuse(const LoopPlace& place, std::string why);
 
-  std::vector<Fork> open_;         // outermost first
-  std::vector<LoopPlace> closed_;  // branches that are Ifs of the region
+  std::vector<std::shared_ptr<Fork>> open_;  // outermost first
+  std::vector<LoopPlace> closed_;            // branches that are Ifs of the region
   std::vector<Shared> shared_;
 };
 

@@ -138,7 +138,8 @@ AFrame& program_frame(Frames& frames) {
 bool is_tracked(const AFrame& frame, uint32_t reg) {
   const lang::CodeObject& code = *frame.code->code;
   return lang::live_registers(code, frame.pc).contains(reg) ||
-         (shows_variables(code) && reg < code.register_names.size()) || reg == device_parameter(frame.code.get());
+         (shows_variables(code) && reg < code.register_names.size()) ||
+         (reg < code.parameters.count() && reg == device_parameter(frame.code.get()));
 }
 
 bool Frames::begins_statement(const AFrame& frame) const {
@@ -211,8 +212,16 @@ void Frames::leave_with_return(const Av& given) {
   done_ = true;
 }
 
+// Why a branch is no If.
+static std::string on_one_way(const lang::CodeObject& code, uint32_t pc, const BreakHere& reason) {
+  std::string text = "in line " + std::to_string(code.line_of(pc)) + " of " + code.name + ", on one of its ways, ";
+  text += break_row(reason.reason).explanation;
+  return reason.detail.empty() ? text : text + ": " + reason.detail;
+}
+
 // An instruction that took items from an iterator cannot be left as if it had not begun.
 void Frames::leave_or_refuse(const BreakHere& reason) {
+  if (forks_.is_open()) forks_.abandon(on_one_way(*frame().code->code, frame().pc, reason));
   rolled_.leave_out();
   if (reason.reason == BreakReason::unknown_number) rolled_.number_is_missing();
   if (advanced_) refuse(frame().code.get(), frame().pc, reason);

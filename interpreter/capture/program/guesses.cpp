@@ -24,8 +24,8 @@ bool Guesses::may_fork(const CodeObject* code, uint32_t pc) const {
 
 void Guesses::leave_at(const Av& condition) {
   const AFrame& frame = frames_.frame();
-  const char* why = forks_.refusal(frame.code.get(), frame.pc);
-  break_here(condition.is_number() ? BreakReason::unknown_number : BreakReason::tensor_branch, why ? why : "");
+  const std::string* why = forks_.refusal(frame.code.get(), frame.pc);
+  break_here(condition.is_number() ? BreakReason::unknown_number : BreakReason::tensor_branch, why ? *why : "");
 }
 
 bool Guesses::decide(const Av& condition) {

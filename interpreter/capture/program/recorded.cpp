@@ -355,8 +355,8 @@ bool Numbers::is_same_number(ValueId a, ValueId b) {
 
 // Of two tensors; other objects are found by reading, or spoil the record.
 bool Operators::is_identical(const Av& a, const Av& b) {
-  for (const Av* av : {&a, &b})
-    if (is_virtual(*av, VirtualKind::Tensor)) forks_.note_identity(*av->object);
+  if (is_virtual(a, VirtualKind::Tensor) && is_virtual(b, VirtualKind::Tensor))
+    forks_.note_identity(*a.object, *b.object);
   return repeats_.recorded(
       [&] { return are_one_object(a, b); },
       [&](CallRecorder& r, bool same) {

@@ -6,6 +6,7 @@
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/exits/exits.h"
 #include "interpreter/capture/outside/cells.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loop.h"
@@ -85,8 +86,8 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const LoopPlace place{frame.code.get(), frame.pc + 1};
   const bool is_for =
       next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
-  if (!is_for || forks_.is_open() || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.follows_loops ||
-      memory_.followed_loops.size() >= kMostFailures)
+  if (!is_for || forks_.is_open() || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere ||
+      memory_.follows_loops || memory_.followed_loops.size() >= kMostFailures)
     return Av();
   if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end())
     return Av();
@@ -157,6 +158,12 @@ void RolledLoops::forget_left() {
                         [&](const Av& av) { return av.kind == Av::Kind::Virtual && av.object == loop.iterator; });
   };
   while (!loops_.empty() && is_left(*loops_.back())) loops_.pop_back();
+}
+
+bool RolledLoops::is_rolling() const { return builder_.open_blocks() != 0 && !forks_.is_open(); }
+
+void RolledLoops::take_gradient() {
+  if (builder_.open_blocks() > 1 || forks_.is_open()) abandon();
 }
 
 void RolledLoops::check_inside() {

@@ -8,7 +8,6 @@
 // leaves the region, acts on the host, changes an object of another kind, needs a number that only the run knows) is
 // found out on the way: capture starts again and follows that loop turn by turn. Owns the open loops and what their
 // turns have changed. Must not know what an instruction means. Defined in rolled_loops.cpp, rolled_lists.cpp.
-#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -21,16 +20,15 @@ class RolledLoops : private Room {
   // At the loop's head: the next turn, or the end of the loop.
   void turn(const lang::Instruction& for_iter, const std::shared_ptr<VIterator>& iterator);
   // Whether one turn is followed for many.
-  bool is_rolling() const { return builder_.open_blocks() != 0 && !forks_.is_open(); }
-  // What cannot be part of such a turn, or of one way of a branch (forks.h), is about to happen. Does nothing elsewhere.
+  bool is_rolling() const;
+  // What cannot be part of such a turn, or of one way of a branch (forks.h), is about to happen. Does nothing
+  // elsewhere.
   void leave_out() {
     if (builder_.open_blocks() != 0) abandon();
   }
-  // A tensor that needs a gradient is made: gradients go back through a loop whose turns have no loops of their own, and
-  // through no branch.
-  void take_gradient() {
-    if (builder_.open_blocks() > 1 || forks_.is_open()) abandon();
-  }
+  // A tensor that needs a gradient is made: gradients go back through a loop whose turns have no loops of their own,
+  // and through no branch.
+  void take_gradient();
   [[noreturn]] void abandon();  // the innermost branch, or loop whose turn is followed for many
   // The loop of that iterator is followed turn by turn.
   [[noreturn]] void follow(const VIterator& iterator);

@@ -221,6 +221,12 @@ struct ExitPlan {
   jit::ValueSet freed;                            // of its `saving`: what a backward() in the region has freed
   bool history_freed = false;                     // every backward of an output meets one of those: nothing is saved
   std::shared_ptr<struct HistorySource> history;  // to make the one for some of them
+  // Names of outputs that a branch gives, where its condition (among the live values) does not hold.
+  struct OtherName {
+    uint32_t output, condition;
+    std::string name;
+  };
+  std::vector<OtherName> other_names;
 };
 
 // A place of the source, through the inlined calls that led to it.

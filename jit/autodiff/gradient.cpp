@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "jit/autodiff/branch_gradient.h"
 #include "jit/autodiff/loop_gradient.h"
 #include "jit/autodiff/rules.h"
 #include "jit/autodiff/sliced_gradient.h"
@@ -42,6 +43,7 @@ class Backward final : private GradientSums {
       if (instruction.code == Code::Op && instruction.op == Op::save_for_backward && instruction.attributes.mode == 1)
         same_[instruction.results[0]] = instruction.operands[0];
       if (instruction.code == Code::Loop) take_loop(instruction);
+      if (!instruction.blocks.empty()) take_sums(instruction);
     }
     for (const GradientSeed& seed : seeds) add(seed.value, seed.gradient);
     for (size_t i = count; i-- > 0;) visit(i);
@@ -113,7 +115,10 @@ class Backward final : private GradientSums {
         else one_stack_.emplace(loop.results[i], loop.results[k]);
       }
     }
-    for_each_use(loop, [&](ValueId value) {
+  }
+  // Its backward goes on from what has arrived.
+  void take_sums(const Instruction& instruction) {
+    for_each_use(instruction, [&](ValueId value) {
       if (const auto place = separate_.find(original(value)); place != separate_.end()) joined_.insert(place->second);
     });
   }
@@ -149,6 +154,11 @@ class Backward final : private GradientSums {
     if (place == separate_.end()) return gradient(value);
     const Contribution* term = term_of(place->second);
     return term ? term->gradient : taken(place->second);
+  }
+  bool has_arrived(ValueId value) override {
+    value = itself(value);
+    const auto place = separate_.find(value);
+    return place == separate_.end() ? gradient(value) != kNoValue : term_of(place->second) != nullptr;
   }
   void set(ValueId value, ValueId gradient) override {
     value = itself(value);
@@ -211,9 +221,7 @@ class Backward final : private GradientSums {
       arrives |= needed(result) && !stops_.count(result) && gradient(result) != kNoValue;
     if (!arrives) return;
     if (instruction.code == Code::Loop) return append_loop_backward(builder_, index, stops_, *this, &parts_.saving);
-    if (!instruction.blocks.empty()) {
-      throw Error(ErrorKind::NotImplementedError, "gradients through branches on tensor data are not compiled");
-    }
+    if (instruction.code == Code::If) return append_branch_backward(builder_, index, stops_, *this, &parts_.saving);
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
     if (instruction.op == Op::slice && waits(instruction)) return;
     apply_rule(region_.body.instructions[index]);
@@ -259,7 +267,7 @@ class Backward final : private GradientSums {
   ValueMap<ValueId> same_;           // results of save_for_backward with mode 1, and their operands
   ValueSet said_;                    // those of them that a gradient has come to
   ValueMap<size_t> separate_;        // places of the wrt values whose terms stay apart
-  std::set<size_t> joined_;          // those of them that loops contribute to: each has one term
+  std::set<size_t> joined_;          // those that loops and branches contribute to: each has one term
   ValueMap<std::pair<ValueId, ValueId>>
       last_rows_;                // stacks of a loop's carried values: that result, and how many rows there are
   ValueMap<ValueId> one_stack_;  // stacks that hold what another one holds

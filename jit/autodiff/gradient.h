@@ -15,8 +15,8 @@ struct GradientSeed {
 
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
-// Loops on the way may get more results (loop_gradient.h).
-// NotImplementedError when one would have to flow through If, or a Loop that is refused there. `saving`, when not null,
+// Loops and branches on the way may get more results (loop_gradient.h, branch_gradient.h).
+// NotImplementedError when one would have to flow through one that is refused there. `saving`, when not null,
 // takes the first results of the ops whose rules read saved values.
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops = {},
@@ -41,8 +41,8 @@ struct BackwardParts {
   std::vector<GradientSeed> inspected;
   std::vector<ValueId> whole;   // the gradients of the seeded values, kNoValue where no wrt value is reached
   std::vector<ValueId> saving;  // first results of the ops whose rules read saved values
-  // Where loops contribute to a wrt value, there is one term, behind the others, which holds what had arrived at that
-  // value before: a value of the region that nothing defines. Not with `add_up`, where nothing had.
+  // Where loops or branches contribute to a wrt value, there is one term, behind the others, which holds what had
+  // arrived at that value before: a value of the region that nothing defines. Not with `add_up`, where nothing had.
   std::vector<Contribution> taking;
 };
 

@@ -19,6 +19,8 @@ class GradientSums {
   virtual bool needed(ValueId value) const = 0;
   // kNoValue: nothing has arrived.
   virtual ValueId so_far(ValueId value) = 0;
+  // Whether a term of this region has; what other nodes have contributed is not known.
+  virtual bool has_arrived(ValueId value) = 0;
   // `gradient` holds what has arrived, too.
   virtual void set(ValueId value, ValueId gradient) = 0;
   virtual void add_slice(ValueId whole, const SlicePart& part) = 0;

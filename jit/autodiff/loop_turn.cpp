@@ -13,7 +13,10 @@ void LoopTurnBackward::refuse(const char* why) {
 LoopTurnBackward::LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops,
                                    const std::function<bool(ValueId)>& needed)
     : builder_(builder), loop_(loop), stops_(stops) {
-  take_turn();
+  BlockRegion turn = region_of_block(builder, block());
+  turn_ = std::move(turn.region);
+  own_ = std::move(turn.own);
+  outer_ = std::move(turn.outer);
   find_outputs(needed);
   find_targets(needed);
   if (outputs_.empty() || targets_.empty()) return;
@@ -24,50 +27,6 @@ LoopTurnBackward::LoopTurnBackward(RegionBuilder& builder, size_t loop, const Va
 bool LoopTurnBackward::is_differentiable_tensor(ValueId value) const {
   const Type& type = turn_.type(value);
   return type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
-}
-
-// ---- the turn as a region ----
-
-void LoopTurnBackward::add_outer(ValueId value) {
-  if (!own_.count(value) && std::find(outer_.begin(), outer_.end(), value) == outer_.end()) outer_.push_back(value);
-}
-
-// Values keep their numbers. Numbers from outside come in front of the tensors, whose sizes some of them are.
-void LoopTurnBackward::take_turn() {
-  turn_ = builder_.region().clone();
-  turn_.body = Block();
-  const Block& body = block();
-  own_.insert(body.parameters.begin(), body.parameters.end());
-  for (ValueId parameter : body.parameters)
-    for (ValueId size : turn_.type(parameter).sizes) add_outer(size);
-  for (const Instruction& instruction : body.instructions) {
-    const bool plain = instruction.code == Code::Op || instruction.code == Code::Const ||
-                       instruction.code == Code::Scalar || instruction.code == Code::Yield;
-    if (!plain) refuse("a turn is more than operations");
-    for (ValueId operand : instruction.operands) add_outer(operand);
-    own_.insert(instruction.results.begin(), instruction.results.end());
-    for (ValueId result : instruction.results)
-      for (ValueId size : turn_.type(result).sizes) add_outer(size);
-  }
-  const auto is_tensor = [&](ValueId value) { return turn_.type(value).kind == ValueKind::Tensor; };
-  turn_.body.parameters.push_back(body.parameters[0]);
-  for (ValueId value : outer_) {
-    if (is_tensor(value)) continue;
-    const auto known = builder_.is_constant(value) ? builder_.known(value) : std::nullopt;
-    if (!known) {
-      turn_.body.parameters.push_back(value);
-      continue;
-    }
-    Instruction& constant = turn_.body.instructions.emplace_back();
-    constant.number = *known;
-    constant.results.push_back(value);
-  }
-  turn_.body.parameters.insert(turn_.body.parameters.end(), body.parameters.begin() + 1, body.parameters.end());
-  for (ValueId value : outer_)
-    if (is_tensor(value)) turn_.body.parameters.push_back(value);
-  for (const Instruction& instruction : body.instructions)
-    turn_.body.instructions.push_back(clone_instruction(instruction));
-  turn_.body.instructions.back().code = Code::Exit;
 }
 
 // ---- from where, and to where ----
@@ -240,52 +199,6 @@ void LoopTurnBackward::stack(ValueId value) {
   loop.blocks[0]->instructions.back().operands.push_back(value);
   attributes.axes.push_back(static_cast<int64_t>(loop.results.size()));
   loop.results.push_back(result);
-}
-
-std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::span<const ValueId> inputs) {
-  ValueMap<ValueId> names;
-  const Block& body = region.body;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    names[body.parameters[i]] = inputs[i];
-    const ValueList& sizes = region.type(body.parameters[i]).sizes;
-    for (size_t k = 0; k < sizes.size(); ++k) names.emplace(sizes[k], builder.size(inputs[i], static_cast<int>(k)));
-  }
-  // What is known of the region's sizes is known of those that stand for them, as soon as these are there.
-  std::vector<std::pair<ValueId, ValueId>> facts = region.assumptions;
-  const auto take_facts = [&] {
-    std::erase_if(facts, [&](const auto& pair) {
-      const auto a = names.find(pair.first), b = names.find(pair.second);
-      if (a == names.end() || b == names.end()) return false;
-      builder.assume_equal(a->second, b->second);
-      return true;
-    });
-  };
-  take_facts();
-  std::vector<ValueId> out;
-  for (const Instruction& instruction : body.instructions) {
-    builder.origin = instruction.origin;
-    std::vector<ValueId> operands;
-    for (ValueId operand : instruction.operands) operands.push_back(names.at(operand));
-    if (instruction.code == Code::Exit) {
-      out = std::move(operands);
-    } else if (instruction.code == Code::Const) {
-      const Scalar& number = instruction.number;
-      names[instruction.results[0]] = number.kind == Scalar::Kind::Int     ? builder.constant(number.i)
-                                      : number.kind == Scalar::Kind::Float ? builder.constant(number.f)
-                                                                           : builder.constant_bool(number.i != 0);
-      take_facts();
-    } else if (instruction.code == Code::Scalar) {
-      names[instruction.results[0]] = builder.scalar(instruction.scalar_op, operands);
-      take_facts();
-    } else {
-      TSC_CHECK(instruction.code == Code::Op, "a turn's backward is more than operations");
-      const size_t count = tensor_count(instruction);
-      const std::vector<ValueId> results = builder.op_results(
-          instruction.op, std::span(operands).first(count), std::span(operands).subspan(count), instruction.attributes);
-      for (size_t i = 0; i < results.size(); ++i) names[instruction.results[i]] = results[i];
-    }
-  }
-  return out;
 }
 
 }  // namespace tsc::jit

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "jit/autodiff/block_region.h"
 #include "jit/autodiff/split.h"
 
 namespace tsc::jit {
@@ -55,8 +56,6 @@ class LoopTurnBackward {
   }
   size_t carried() const { return instruction().operands.size() - 1; }
   bool is_differentiable_tensor(ValueId value) const;
-  void take_turn();
-  void add_outer(ValueId value);
   void find_outputs(const std::function<bool(ValueId)>& needed);
   void find_targets(const std::function<bool(ValueId)>& needed);
   void check_order() const;
@@ -78,8 +77,5 @@ class LoopTurnBackward {
   ValueMap<ValueId> stacks_;
   std::map<std::vector<bool>, SplitBackward> backwards_;
 };
-
-// Appends a finished region of ops, constants and scalars, with those inputs; what it leaves with.
-std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::span<const ValueId> inputs);
 
 }  // namespace tsc::jit

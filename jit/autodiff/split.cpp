@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "jit/autodiff/branch_gradient.h"
+#include "jit/autodiff/rules.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/op_cost.h"
 
@@ -509,24 +511,36 @@ Region joint_region(const Region& forward, std::span<const ValueId> outputs, std
 
 }  // namespace
 
-bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
-                           const ValueSet& stops) {
+bool prepare_backward(Region& region, size_t place, std::span<const ValueId> results, std::span<const ValueId> wrt,
+                      const ValueSet& stops, std::string* why) {
   Region front = region.clone();
-  front.body.instructions.resize(loop + 1);
+  front.body.instructions.resize(place + 1);
+  Instruction& instruction = region.body.instructions[place];
   try {
+    if (instruction.code == Code::If) {
+      const ValueSet needed = computed_from(front, ValueSet(wrt.begin(), wrt.end()), stops);
+      for (Region* one : {&front, &region}) {  // where it is refused, the region stays as it is
+        RegionBuilder builder(*one);
+        add_saved_results(builder, place, stops, [&](ValueId value) {
+          const Type& type = one->type(value);
+          return needed.count(value) && type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
+        });
+      }
+      return true;
+    }
     const Region joint = joint_region(front, results, wrt, stops);
     for (size_t i = 0; results.size() > 1 && i < results.size(); ++i)
       joint_region(front, results.subspan(i, 1), wrt, stops);
-    const Instruction& grown = joint.body.instructions[loop];
-    Instruction& instruction = region.body.instructions[loop];
+    const Instruction& grown = joint.body.instructions[place];
     instruction.attributes = grown.attributes;
     for (size_t k = instruction.results.size(); k < grown.results.size(); ++k) {
       instruction.results.push_back(region.add_value(Type(joint.type(grown.results[k]))));
       instruction.blocks[0]->instructions.back().operands.push_back(grown.blocks[0]->instructions.back().operands[k]);
     }
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::NotImplementedError) return false;
-    throw;
+    if (error.kind() != ErrorKind::NotImplementedError) throw;
+    if (why) *why = error.message();
+    return false;
   }
   return true;
 }

@@ -44,10 +44,10 @@ SplitBackward split_backward(const Region& forward, std::span<const ValueId> out
                              const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr,
                              bool add_up = false, const InspectedValues& inspected = {});
 
-// Gives the loop that is instruction number `loop` the results that backwards will read, whichever of `results`
-// gradients arrive at and wherever they go. False: it is a loop that gradients cannot be computed through, and stays
-// what it is.
-bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
-                           const ValueSet& stops);
+// Gives the loop or branch that is instruction number `place` the results that backwards will read, whichever of
+// `results` gradients arrive at and wherever they go. False: it is one that gradients cannot be computed through, and
+// stays what it is, and `why` says the reason.
+bool prepare_backward(Region& region, size_t place, std::span<const ValueId> results, std::span<const ValueId> wrt,
+                      const ValueSet& stops, std::string* why = nullptr);
 
 }  // namespace tsc::jit

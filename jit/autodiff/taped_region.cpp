@@ -46,6 +46,7 @@ class TapedRun {
         return;
       case Code::Op: return apply(instruction);
       case Code::Loop: return run_loop(instruction);
+      case Code::If: return run_if(instruction);
       case Code::Yield: return;
       case Code::Exit: return;
       default: TSC_CHECK(false, "an instruction that no backward region has");
@@ -55,6 +56,12 @@ class TapedRun {
   void copy(ValueId from, ValueId to) {
     if (region_.type(from).kind == ValueKind::Tensor) bind(to, {tensors_[from], {}});
     else scalars_[to] = scalars_[from];
+  }
+  void run_if(const Instruction& branch) {
+    const Block& taken = *branch.blocks[scalars_[branch.operands[0]].i ? 0 : 1];
+    for (const Instruction& instruction : taken.instructions) step(instruction);
+    const ValueList& yielded = taken.instructions.back().operands;
+    for (size_t i = 0; i < branch.results.size(); ++i) copy(yielded[i], branch.results[i]);
   }
   void run_loop(const Instruction& loop) {
     const Block& body = *loop.blocks[0];

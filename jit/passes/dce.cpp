@@ -69,6 +69,7 @@ class DeadCode {
         continue;
       }
       if (instruction.code == Code::Loop && !instruction.blocks.empty()) drop_unread_stacks(instruction);
+      if (instruction.code == Code::If && !instruction.blocks.empty()) drop_unread_results(instruction);
       for (ValueId result : instruction.results) use_type(result);
       for (ValueId operand : instruction.operands) used_[operand] = true;
       for (const auto& inner : instruction.blocks) sweep(*inner);
@@ -79,6 +80,22 @@ class DeadCode {
     for (size_t i = 0; i < dead.size(); ++i)
       if (!dead[i]) kept.keep(i);
     kept.finish();
+  }
+
+  // Variables that nobody reads behind the branch, and what it saves for a backward that does not come.
+  void drop_unread_results(Instruction& branch) {
+    const auto is_read = [&](ValueId result) {
+      const ValueList& sizes = region_.type(result).sizes;
+      return used_[result] || std::any_of(sizes.begin(), sizes.end(), [&](ValueId size) { return used_[size]; });
+    };
+    for (size_t i = branch.results.size(); i-- > 0;) {
+      if (is_read(branch.results[i])) continue;
+      removed_.insert(branch.results[i]);
+      branch.results.erase(i);
+      for (const auto& block : branch.blocks)
+        if (Instruction& end = block->instructions.back(); end.code == Code::Yield) end.operands.erase(i);
+      changed_ = true;
+    }
   }
 
   // Results that hold a value of all turns, for a backward that does not come.

@@ -232,6 +232,7 @@ std::vector<OutlinedBlock> outline_blocks(Region& region) {
         outliner.take_assumptions(&region.assumptions, &blocks.back().body);
       }
       instruction.attributes.axes.clear();
+      if (instruction.code == Code::If) instruction.attributes.mode = 0;
     }
     define_results(instruction);
     all.push_back(std::move(instruction));

@@ -126,6 +126,7 @@ class RegionBuilder : public OpBuilder {
     Block* outer;
     std::unique_ptr<Block> body, first;  // `first`: of a branch, when the second is open
     bool is_branch = false;
+    size_t assumed = 0;  // assumptions of the region in front of it
   };
   Instruction& append_op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                          const OpAttributes& attributes);
@@ -135,6 +136,7 @@ class RegionBuilder : public OpBuilder {
   ValueId constant_of(Scalar number);
   ValueId simplified(ScalarOp op, std::span<const ValueId> operands);
   Type joined_type(ValueId a, ValueId b);
+  void open_block();
   std::unique_ptr<Block> close_block();
   bool may_raise(ScalarOp op, std::span<const ValueId> operands) const;
 

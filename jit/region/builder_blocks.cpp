@@ -3,13 +3,23 @@
 
 namespace tsc::jit {
 
-// Its values and tables end with it.
+void RegionBuilder::open_block() {
+  open_.back().body = std::make_unique<Block>();
+  open_.back().assumed = region_.assumptions.size();
+  tables_->marks.push_back(tables_->mark());
+  block_ = open_.back().body.get();
+}
+
+// Its values and tables end with it. What has been assumed of values from outside holds there, too.
 std::unique_ptr<Block> RegionBuilder::close_block() {
   std::unique_ptr<Block> body = std::move(open_.back().body);
   tables_->restore(std::move(tables_->marks.back()));
   tables_->marks.pop_back();
   for (uint8_t& depth : depths_)
     if (depth != kGone && depth >= open_.size()) depth = kGone;
+  for (size_t i = open_.back().assumed; i < region_.assumptions.size(); ++i)
+    if (const auto [a, b] = region_.assumptions[i]; depth_of(a) != kGone && depth_of(b) != kGone)
+      tables_->equal.unite(a, b);
   return body;
 }
 
@@ -40,16 +50,13 @@ std::vector<ValueId> RegionBuilder::branch(ValueId condition, const Branch& then
 
 void RegionBuilder::begin_branch() {
   TSC_CHECK(open_.size() + 1 < kGone, "branches are nested too deeply");
-  open_.push_back({block_, std::make_unique<Block>(), nullptr, true});
-  tables_->marks.push_back(tables_->mark());
-  block_ = open_.back().body.get();
+  open_.push_back({block_, nullptr, nullptr, true});
+  open_block();
 }
 
 void RegionBuilder::next_branch() {
   open_.back().first = close_block();
-  open_.back().body = std::make_unique<Block>();
-  tables_->marks.push_back(tables_->mark());
-  block_ = open_.back().body.get();
+  open_block();
 }
 
 std::vector<ValueId> RegionBuilder::end_branch(ValueId condition, std::span<const ValueId> first,
@@ -93,9 +100,8 @@ std::vector<ValueId> RegionBuilder::loop(ValueId trips, std::span<const ValueId>
 
 std::vector<ValueId> RegionBuilder::begin_loop(std::span<const Type> carried) {
   TSC_CHECK(open_.size() + 1 < kGone, "loops are nested too deeply");
-  open_.push_back({block_, std::make_unique<Block>(), nullptr});
-  tables_->marks.push_back(tables_->mark());
-  block_ = open_.back().body.get();
+  open_.push_back({block_, nullptr, nullptr});
+  open_block();
   const auto add = [&](Type type) { block_->parameters.push_back(add_result(std::move(type), open_.size())); };
   add({ValueKind::Int, {}, {}});
   for (const Type& type : carried) add(Type(type));

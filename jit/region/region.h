@@ -41,17 +41,18 @@ enum class Code : uint8_t {
   RngAdvance,  // operand: number of draws (Int) -> results: seed, offset before the draws (Int, Int)
   If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields. Without blocks: `id` is
                // the number of the plan of the first, the one behind it that of the second (jit/passes/outline.h), and
-               // both are given the other operands
-  Loop,        // operands: trip count (Int), then initial carried values; block parameters: the
-               // iteration number, then the carried values; the block yields the next carried values, then
-               // tensors of which each iteration gives one; results = the carried values after the last
-               // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
-               // number of a plan of its own, which is given the other operands too.
-               // With mode 1 the iteration number counts down to 0; rows are stacked by it. The axes are the places
-               // of the results that its backward reads, once that is known
-  Yield,       // terminator of a nested block: operands = the block's results
-  Kernel,      // a fused group: block 0 says what it computes, results = what the block yields; `id` is
-               // its number among the kernels of the region
+       // both are given the other operands. Once it is known what its backward reads, the axes are the places of
+       // those results, and mode is one more than how many of them the first block gives
+  Loop,    // operands: trip count (Int), then initial carried values; block parameters: the
+           // iteration number, then the carried values; the block yields the next carried values, then
+           // tensors of which each iteration gives one; results = the carried values after the last
+           // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
+           // number of a plan of its own, which is given the other operands too.
+           // With mode 1 the iteration number counts down to 0; rows are stacked by it. The axes are the places
+           // of the results that its backward reads, once that is known
+  Yield,   // terminator of a nested block: operands = the block's results
+  Kernel,  // a fused group: block 0 says what it computes, results = what the block yields; `id` is
+           // its number among the kernels of the region
 };
 
 // clang-format off

@@ -1,5 +1,6 @@
 // Branches: the executor runs the block that is taken, the compiler gives each block a plan of its own. Both give the
 // same bits.
+#include "jit/autodiff/gradient.h"
 #include "jit/compile.h"
 #include "jit/passes/outline.h"
 #include "jit/plan/execution_plan.h"
@@ -166,4 +167,77 @@ TEST_CASE("a number that may raise stays in the branch that computes it") {
   CHECK(run(true, 2) == 4);
   CHECK(run(false, 0) == -1);
   CHECK_THROWS(run(true, 0));
+}
+
+namespace {
+
+double loss_of(const Region& region, const Tensor& x, const Tensor& w, bool first) {
+  const std::vector<RunInput> inputs = {
+      {&x, {}, nullptr}, {&w, {}, nullptr}, {nullptr, Scalar::of_bool(first), nullptr}};
+  RunContext context;
+  return list_of<double>(make_region_executor(region.clone())->run(inputs, context).live[0].tensor)[0];
+}
+
+}  // namespace
+
+TEST_CASE("gradients of a branch are those of the way that is taken") {
+  const Region forward = parse_region(R"(
+region g(%0: f64[%1], %2: f64[%3], %4: bool) {
+  %9 = const int 1
+  assume %1 == %3
+  %5 = mul %0, %2 : f64[%1]
+  %6 = if %4 : f64[%1] {
+    %10 = exp %5 : f64[%1]
+    %11 = mul %10, %2 : f64[%1]
+    yield %11
+  } else {
+    %20 = tanh %5 : f64[%1]
+    %21 = sin %2 : f64[%1]
+    %22 = mul %20, %21 : f64[%1]
+    yield %22
+  }
+  %7 = mul %6, %0 : f64[%1]
+  %8 = sum %7 axes=[0] : f64[]
+  exit #0(%8)
+})");
+  Region region = forward.clone();
+  region.body.instructions.pop_back();
+  const ValueId x = region.body.parameters[0], w = region.body.parameters[1];
+  const ValueId loss = region.body.instructions.back().results[0];
+  RegionBuilder builder(region);
+  OpAttributes attributes;
+  attributes.dtype = DType::F64;
+  const std::vector<ValueId> scalars = {builder.constant(1.0)};
+  const ValueId seed = builder.op(Op::full, {}, scalars, attributes);
+  const GradientSeed seeds[] = {{loss, seed}};
+  const ValueId wrt[] = {x, w};
+  const std::vector<ValueId> gradients = append_backward(builder, seeds, wrt);
+  builder.exit(0, gradients);
+  verify(region);
+  const auto branches = std::count_if(region.body.instructions.begin(), region.body.instructions.end(),
+                                      [](const Instruction& one) { return one.code == Code::If; });
+  CHECK(branches == 2);
+  const Tensor at = doubles({3}, {0.3, -0.7, 1.1}), by = doubles({3}, {0.5, 0.9, -0.4});
+  Report report;
+  const auto compiled = compile(region.clone(), options_of(make_kernel_cache()), report);
+  for (const bool first : {true, false}) {
+    const std::vector<RunInput> inputs = {
+        {&at, {}, nullptr}, {&by, {}, nullptr}, {nullptr, Scalar::of_bool(first), nullptr}};
+    RunContext context;
+    const RunExit exact = compiled->run(inputs, context);
+    same_exits(make_region_executor(region.clone())->run(inputs, context), exact);
+    for (int input : {0, 1})
+      for (size_t k = 0; k < 3; ++k) {
+        constexpr double kStep = 1e-6;
+        double sides[2];
+        for (int side : {0, 1}) {
+          std::vector<double> moved = list_of<double>(input ? by : at);
+          moved[k] += side ? kStep : -kStep;
+          const Tensor other = doubles({3}, moved);
+          sides[side] = loss_of(forward, input ? at : other, input ? other : by, first);
+        }
+        CHECK(list_of<double>(exact.live[static_cast<size_t>(input)].tensor)[k] ==
+              Approx((sides[1] - sides[0]) / (2 * kStep)).epsilon(1e-5));
+      }
+  }
 }

@@ -67,7 +67,7 @@ Differentiated differentiate(const std::string& text) {
   for (size_t i = 0; i < forward.body.instructions.size(); ++i) {
     const SmallVector<ValueId, 2> results = forward.body.instructions[i].results;
     if (forward.body.instructions[i].code == Code::Loop)
-      REQUIRE(prepare_loop_backward(forward, i, std::vector<ValueId>(results.begin(), results.end()), wrt, {}));
+      REQUIRE(prepare_backward(forward, i, std::vector<ValueId>(results.begin(), results.end()), wrt, {}));
   }
   SplitBackward split = split_backward(forward, outputs, wrt);
   verify(split.backward);

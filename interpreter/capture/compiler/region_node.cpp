@@ -56,7 +56,12 @@ class RegionNode : public jit::TapeNode {
   // The op that made the output, as on the eager tape.
   std::string_view name(uint32_t output) const override {
     if (output >= history_->names.size()) return "SavedBackward";
-    return history_->names[output];
+    const auto other = other_names_.find(output);
+    return other == other_names_.end() ? history_->names[output] : other->second;
+  }
+  void name_by_branches(const ExitPlan& exit, std::span<const jit::RunValue> live) {
+    for (const ExitPlan::OtherName& one : exit.other_names)
+      if (!live[one.condition].scalar.i) other_names_[one.output] = one.name;
   }
   uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size() + saved_tensors()); }
   // Of the ops that the last backward went through; those of others are still good.
@@ -353,6 +358,7 @@ class RegionNode : public jit::TapeNode {
   const bool background_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
+  std::unordered_map<uint32_t, std::string> other_names_;
   const size_t saved_tensors_;
   std::vector<Ref<Storage>> memory_;  // of the saved tensors, with its versions when they were saved
   std::vector<uint32_t> versions_;
@@ -393,6 +399,7 @@ jit::Executable* RegionRuns::backward_executable(const std::shared_ptr<jit::Spli
 void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
                                  std::span<const jit::RunValue> live, const std::vector<Value>& entry) {
   auto node = make_ref<RegionNode>(compiler_, vm_, exit, *variant.settings, variant.background);
+  node->name_by_branches(exit, live);
   TensorState& state = tensor_state(vm_);
   // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
   // those of the single operations. Those of leaves made in the region follow when the leaves are built.

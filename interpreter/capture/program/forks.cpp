@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "interpreter/capture/compiler/branches.h"
 #include "interpreter/capture/entry/conditions.h"
@@ -9,6 +10,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/tensors.h"
 
@@ -27,10 +29,14 @@ struct Forks::Fork {
   std::vector<Av> registers;
   Av result;
   std::map<const Virtual*, ValueId> elements;  // of its tensors
+  size_t history = 0;                          // entries of the gradient history in front of the branch
   // While the two are joined.
   std::vector<ValueId> yielded[2];
+  std::vector<size_t> recorded;  // places of those that have a gradient history
   std::map<std::pair<const Virtual*, const Virtual*>, Av> joined;
   std::map<const Virtual*, const Virtual*> partners[2];
+  std::map<const VTensor*, const VTensor*> roots;  // of the tensors
+  std::set<const VTensor*> of_several;             // whose memory several of them have
 };
 
 namespace {
@@ -120,6 +126,7 @@ bool Forks::begin(const Av& condition) {
   fork->before = frame;
   fork->modes = modes_;
   fork->objects = objects_made_;
+  fork->history = gradients_.history_size();
   fork->condition = holds;
   builder_.begin_branch();
   open_.push_back(std::move(fork));
@@ -258,9 +265,21 @@ Av Forks::join(const Av& result) {
       }
   open_.pop_back();
   closed_.push_back(fork.place);
+  end_histories(fork, results);
   size_t next = 0;
   each([&](const Av& a, Av& b) { b = joined(fork, a, b, results, &next); });
   return joined(fork, fork.result, result, results, &next);
+}
+
+void Forks::end_histories(const Fork& fork, std::span<const ValueId> results) {
+  std::vector<ValueId> recorded;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (std::find(fork.recorded.begin(), fork.recorded.end(), i) != fork.recorded.end()) recorded.push_back(results[i]);
+    else if (region_.type(results[i]).kind == jit::ValueKind::Tensor) gradients_.end_history(results[i]);
+  gradients_.close_block(fork.history, recorded);
+  if (recorded.empty()) return;
+  if (is_open()) refuse(fork.place, "gradients go back through a branch in a branch");
+  if (std::string why; !gradients_.prepare_block_backward(recorded, &why)) refuse(fork.place, std::move(why));
 }
 
 void Forks::collect(Fork& fork, const Av& a, const Av& b) {
@@ -290,9 +309,9 @@ void Forks::collect(Fork& fork, const Av& a, const Av& b) {
 
 void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
   for (const VTensor* tensor : {&a, &b})
-    if (tensor->requires_grad || tensor->hooked || tensor->has_grad_overlay || tensor->has_ambiguous() ||
-        tensor->unrecorded || tensor->built || !tensor->contiguous || tensor->writes_of_loops != kNoValue ||
-        tensor->is_inference != a.is_inference || tensor->is_data)
+    if (tensor->hooked || tensor->has_grad_overlay || tensor->has_ambiguous() || tensor->unrecorded || tensor->built ||
+        !tensor->contiguous || tensor->writes_of_loops != kNoValue || tensor->is_inference != a.is_inference ||
+        tensor->is_data)
       abandon("a tensor that its ways give is more than its elements");
   const auto found = fork.elements.find(&a);
   const ValueId first = found == fork.elements.end() ? tensors_.current(a) : found->second;
@@ -301,6 +320,11 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
   const jit::Type &type = region_.type(first), &other = region_.type(second);
   if (type.dtype != other.dtype || type.sizes.size() != other.sizes.size())
     abandon("a tensor has another dtype or number of dimensions on one of its ways");
+  for (VTensor* tensor : {&a, &b})
+    if (const auto first = fork.roots.emplace(root_of(*tensor), tensor).first; first->second != tensor)
+      fork.of_several.insert(first->first);
+  if (a.requires_grad != b.requires_grad) abandon("a tensor has a gradient history on one of its ways alone");
+  if (a.requires_grad) fork.recorded.push_back(fork.yielded[0].size());
   fork.yielded[0].push_back(first);
   fork.yielded[1].push_back(second);
   // What decided on a way which tensor it is.
@@ -341,9 +365,11 @@ Av Forks::joined(Fork& fork, const Av& a, const Av& b, std::span<const ValueId> 
   return known = Av::of(made);
 }
 
-// Whether the way has made it, with memory of its own.
-bool Forks::is_own(const Fork& fork, const VTensor& tensor) {
-  return tensor.number > fork.objects && tensor.input == kNoValue && !tensor.view && tensor.same_as.empty();
+// Whether the way has made it, with memory that no other variable has.
+bool Forks::is_own(const Fork& fork, VTensor& tensor) {
+  const VTensor& root = *root_of(tensor);
+  return root.number > fork.objects && root.input == kNoValue && tensor.same_as.empty() && root.same_as.empty() &&
+         !fork.of_several.count(&root);
 }
 
 // Whether a recipe behind the branch can name it: it was there before, or is a view of such a one.
@@ -358,7 +384,7 @@ bool Forks::is_known_outside(const Fork& fork, const VTensor& tensor) const {
 // Which tensors it is on that way. False: a recipe cannot say it.
 bool Forks::name_outside(const Fork& fork, VTensor& side, ValueId condition, std::span<const ValueId> conditions,
                          std::vector<VTensor::SameAs>* names) const {
-  if (is_own(fork, side)) return side.writes == 0 && side.views.empty();
+  if (is_own(fork, side)) return root_of(side)->writes == 0;
   if (conditions.empty()) names->push_back({condition, side.shared_from_this()});
   for (size_t i = 0; i < conditions.size(); ++i) names->push_back({conditions[i], side.same_as[i].tensor});
   return std::all_of(names->begin(), names->end(), [&](const VTensor::SameAs& one) {
@@ -371,14 +397,19 @@ std::shared_ptr<VTensor> Forks::joined_tensor(const Fork& fork, VTensor& a, VTen
   auto made = make<VTensor>();
   made->id = results[(*next)++];
   made->is_inference = a.is_inference;
+  made->requires_grad = a.requires_grad;
+  made->leaf = !a.requires_grad;
+  const Av given = Av::of(made);
+  if (made->requires_grad) gradients_.remember_history({&given, 1}, made->id);
   VTensor* const sides[] = {&a, &b};
   std::span<const ValueId> conditions[2];
   for (int way : {0, 1}) {
     conditions[way] = results.subspan(*next, own_choice(fork, *sides[way]).size());
     *next += conditions[way].size();
   }
-  if (is_own(fork, a) && is_own(fork, b) && a.writes == b.writes && a.views.empty() && b.views.empty()) {
-    made->writes = a.writes;
+  made->in_history |= root_of(a)->in_history || root_of(b)->in_history;
+  if (is_own(fork, a) && is_own(fork, b) && root_of(a)->writes == root_of(b)->writes) {
+    made->writes = root_of(a)->writes;
     return made;
   }
   const ValueId holds[] = {fork.condition, builder_.scalar(jit::ScalarOp::logical_not, {&fork.condition, 1})};

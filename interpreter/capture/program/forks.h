@@ -3,7 +3,7 @@
 // holds is followed first, up to where the two ways meet or the function returns, then the other one, from the same
 // state. What differs where they meet, variables and what the function returns, becomes results of the If: numbers,
 // tensors of one dtype and rank, and tuples and lists of those. A way that does anything else that lasts (it acts on
-// the host, changes an object that was there before, leaves the region, makes a gradient history) is found out on the
+// the host, changes an object that was there before, leaves the region) is found out on the
 // way: capture starts again, and the branch ends the region (or is guessed, see guesses.h). A tensor that is made on
 // one way and was there before on the other may have the memory of that one: as soon as one of them is written or
 // compared by identity, capture starts again as well. Where it leaves the region, a recipe says which object it is
@@ -68,12 +68,13 @@ class Forks : private Room {
   const std::vector<Av>* items_of(const Fork& fork, const Av& av) const;
   Av joined(Fork& fork, const Av& a, const Av& b, std::span<const ValueId> results, size_t* next);
   bool is_inside(ValueId id) const;
+  void end_histories(const Fork& fork, std::span<const ValueId> results);
   std::shared_ptr<VTensor> joined_tensor(const Fork& fork, VTensor& a, VTensor& b, std::span<const ValueId> results,
                                          size_t* next);
   bool name_outside(const Fork& fork, VTensor& side, ValueId condition, std::span<const ValueId> conditions,
                     std::vector<VTensor::SameAs>* names) const;
   static std::span<const VTensor::SameAs> own_choice(const Fork& fork, const VTensor& tensor);
-  static bool is_own(const Fork& fork, const VTensor& tensor);
+  static bool is_own(const Fork& fork, VTensor& tensor);
   bool is_known_outside(const Fork& fork, const VTensor& tensor) const;
   void share(const Fork& fork, VTensor& one, Virtual& other);
   void note(const Virtual& object);

@@ -163,7 +163,7 @@ void RolledLoops::forget_left() {
 bool RolledLoops::is_rolling() const { return builder_.open_blocks() != 0 && !forks_.is_open(); }
 
 void RolledLoops::take_gradient() {
-  if (builder_.open_blocks() > 1 || forks_.is_open()) abandon();
+  if (builder_.open_blocks() > 1) abandon();
 }
 
 void RolledLoops::check_inside() {
@@ -438,11 +438,11 @@ void RolledLoops::end_histories(const Loop& loop, std::span<const ValueId> next,
     if (has_history) recorded.push_back(results[i]);
     else if (region_.type(results[i]).kind == ValueKind::Tensor) gradients_.end_history(results[i]);
   }
-  gradients_.close_loop(loop.history, recorded);
+  gradients_.close_block(loop.history, recorded);
   if (recorded.empty()) return;
   const ValueId enough = conditions_.combined(ScalarOp::le, builder_.constant(kFewestTurnsBack), loop.trips);
   const bool has_turns = builder_.known(enough) ? builder_.known(enough)->i != 0 : conditions_.assume_at_entry(enough);
-  if (!has_turns || !gradients_.prepare_loop_backward(recorded)) follow({loop.place});
+  if (!has_turns || !gradients_.prepare_block_backward(recorded)) follow({loop.place});
 }
 
 // Carried values keep their types, up to the sizes.

@@ -2,6 +2,7 @@
 
 #include "interpreter/capture/exits/exits.h"
 #include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/operators.h"
@@ -29,8 +30,7 @@ void Gradients::forget_history(ValueId loss) {
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
   for (size_t i = code.size(); i-- > 0;) {
-    const bool is_loop = code[i].code == jit::Code::Loop;
-    if (!is_loop && (code[i].code != jit::Code::Op || !jit::is_differentiable(code[i].op))) continue;
+    if (code[i].blocks.empty() && (code[i].code != jit::Code::Op || !jit::is_differentiable(code[i].op))) continue;
     const bool leads = std::any_of(code[i].results.begin(), code[i].results.end(),
                                    [&](ValueId result) { return used.count(result) && !stops.count(result); });
     if (leads) jit::for_each_use(code[i], [&](ValueId operand) { used.insert(operand); });
@@ -52,13 +52,14 @@ ValueId Gradients::seed_of(ValueId value, const Av& gradient) {
   return builder_.op(Op::full, {}, sizes, attributes);
 }
 
-// A loop that is refused is followed turn by turn.
+// A loop that is refused is followed turn by turn, and a branch ends the region.
 std::vector<ValueId> Gradients::append_backward(std::span<const jit::GradientSeed> seeds, std::span<const ValueId> wrt,
                                                 const jit::ValueSet& stops, std::vector<ValueId>* saving) {
   try {
     return jit::append_backward(builder_, seeds, wrt, stops, saving);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::NotImplementedError) throw;
+    forks_.give_up(error.message());
     rolled_.follow_all();
   }
 }
@@ -133,9 +134,9 @@ std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<cons
   repeats_.spoil_record();
   rolled_.leave_out();
   if (!modes_.grad_enabled) break_here(BreakReason::history, "gradients under no_grad");
-  // The loop that goes back is none that gradients go back through again.
-  const auto is_loop = [](const jit::Instruction& one) { return one.code == jit::Code::Loop; };
-  if (create_graph && std::any_of(region_.body.instructions.begin(), region_.body.instructions.end(), is_loop))
+  // The loop or branch that goes back is none that gradients go back through again.
+  const auto nests = [](const jit::Instruction& one) { return !one.blocks.empty(); };
+  if (create_graph && std::any_of(region_.body.instructions.begin(), region_.body.instructions.end(), nests))
     rolled_.follow_all();
   std::vector<jit::GradientSeed> begins;
   jit::ValueSet roots;
@@ -255,7 +256,7 @@ jit::ValueSet Gradients::with_gradients() const {
                             jit::ValueSet(no_grad_values_.begin(), no_grad_values_.end()));
 }
 
-void Gradients::close_loop(size_t first, std::span<const ValueId> results) {
+void Gradients::close_block(size_t first, std::span<const ValueId> results) {
   const std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> turn(
       in_history_.begin() + static_cast<std::ptrdiff_t>(first), in_history_.end());
   in_history_.resize(first);
@@ -263,12 +264,12 @@ void Gradients::close_loop(size_t first, std::span<const ValueId> results) {
     for (ValueId result : results) in_history_.push_back({tensor, result});
 }
 
-bool Gradients::prepare_loop_backward(std::span<const ValueId> results) {
+bool Gradients::prepare_block_backward(std::span<const ValueId> results, std::string* why) {
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
-  size_t loop = code.size() - 1;
-  while (code[loop].code != jit::Code::Loop) --loop;
-  return jit::prepare_loop_backward(region_, loop, results, gradient_places(), stops);
+  size_t place = code.size() - 1;
+  while (code[place].blocks.empty()) --place;
+  return jit::prepare_backward(region_, place, results, gradient_places(), stops, why);
 }
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
@@ -284,35 +285,54 @@ void Gradients::remember_history(std::span<const Av> tensors, ValueId result) {
 
 namespace {
 
-// The ops that made the values; a value that came in or was written through a view has its newest maker.
-std::vector<std::string> output_names(const jit::Region& region, const std::vector<ValueId>& values,
-                                      const std::unordered_map<ValueId, std::string>& step_names) {
-  std::unordered_map<ValueId, Op> makers;
-  std::unordered_map<ValueId, ValueId> of_turns;  // results of loops: what the last turn makes of them
-  for (const jit::Instruction& instruction : region.body.instructions) {
+// The ops that made values, and what results of loops and branches are in there.
+struct Makers {
+  struct Yielded {
+    ValueId first, second, condition;  // the last two of a branch: what the other way gives
+  };
+  std::unordered_map<ValueId, Op> ops;
+  std::unordered_map<ValueId, Yielded> yielded;
+};
+Makers makers_in(const jit::Region& region) {
+  Makers found;
+  const auto take = [&](const jit::Instruction& instruction) {
     if (instruction.code == jit::Code::Op)
-      for (ValueId result : instruction.results) makers.emplace(result, instruction.op);
-    if (instruction.code != jit::Code::Loop) continue;
-    const std::vector<jit::Instruction>& turn = instruction.blocks[0]->instructions;
-    for (const jit::Instruction& inner : turn)
-      if (inner.code == jit::Code::Op)
-        for (ValueId result : inner.results) makers.emplace(result, inner.op);
+      for (ValueId result : instruction.results) found.ops.emplace(result, instruction.op);
+  };
+  for (const jit::Instruction& instruction : region.body.instructions) {
+    take(instruction);
+    for (const auto& block : instruction.blocks)
+      for (const jit::Instruction& inner : block->instructions) take(inner);
+    if (instruction.blocks.empty()) continue;
+    const auto& first = instruction.blocks.front()->instructions.back().operands;
+    const auto& second = instruction.blocks.back()->instructions.back().operands;
     for (size_t i = 0; i < instruction.results.size(); ++i)
-      of_turns.emplace(instruction.results[i], turn.back().operands[i]);
+      found.yielded[instruction.results[i]] = {first[i], second[i], instruction.operands[0]};
   }
-  std::vector<std::string> names;
-  for (ValueId value : values) {
-    if (const auto turn = of_turns.find(value); turn != of_turns.end()) value = turn->second;
-    const auto maker = makers.find(value);
-    const auto step = step_names.find(value);
-    names.push_back(step != step_names.end()
-                        ? step->second
-                        : std::string(jit::node_name(maker == makers.end() ? Op::copy : maker->second)));
-  }
-  return names;
+  return found;
 }
 
 }  // namespace
+
+// A value that came in or was written through a view has its newest maker, the result of a loop that of the last turn.
+void Gradients::name_outputs(ExitPlan& plan, RecipeWriter& writer) {
+  const Makers makers = makers_in(region_);
+  const auto name_of = [&](ValueId value) {
+    const auto maker = makers.ops.find(value);
+    const auto step = step_names_.find(value);
+    if (step != step_names_.end()) return step->second;
+    return std::string(jit::node_name(maker == makers.ops.end() ? Op::copy : maker->second));
+  };
+  for (uint32_t i = 0; i < writer.history_values.size(); ++i) {
+    const ValueId value = writer.history_values[i];
+    const auto inside = makers.yielded.find(value);
+    plan.history->names.push_back(name_of(inside == makers.yielded.end() ? value : inside->second.first));
+    if (inside == makers.yielded.end() || inside->second.first == inside->second.second) continue;
+    std::string other = name_of(inside->second.second);
+    if (other != plan.history->names.back())
+      plan.other_names.push_back({i, writer.live(inside->second.condition).index, std::move(other)});
+  }
+}
 
 // Whether the backward of each output meets what a backward() in the region has freed: it can only raise.
 bool Gradients::all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
@@ -327,6 +347,21 @@ bool Gradients::all_freed(const std::vector<ValueId>& outputs, const std::vector
       return false;
   }
   return true;
+}
+
+// Whether a tensor gets a gradient through a branch may follow from gradients that arrive at other outputs: it must do
+// so for each output.
+void Gradients::check_each_alone(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
+                                 const jit::ValueSet& stops) const {
+  const auto is_branch = [](const jit::Instruction& one) { return one.code == jit::Code::If; };
+  const std::vector<jit::Instruction>& code = region_.body.instructions;
+  if (outputs.size() == 1 || std::none_of(code.begin(), code.end(), is_branch)) return;
+  const jit::ValueSet reachable;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::vector<bool> present(outputs.size());
+    present[i] = true;
+    jit::split_backward(region_, outputs, wrt, stops, present, nullptr, &reachable);
+  }
 }
 
 // What backward() will need when it is called outside: the region's own backward, its saved values among
@@ -344,8 +379,15 @@ void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const jit::ValueSet reachable(plan.materials.live.begin(), plan.materials.live.end());
-  plan.backward = std::make_shared<jit::SplitBackward>(
-      jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
+  try {
+    plan.backward = std::make_shared<jit::SplitBackward>(
+        jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
+    check_each_alone(writer.history_values, wrt, stops);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotImplementedError) throw;
+    forks_.give_up(error.message());
+    throw;
+  }
   plan.history = std::make_shared<HistorySource>();
   for (ValueId made : plan.backward->saving)
     if (freed_.count(made)) plan.freed.insert(made);
@@ -359,7 +401,7 @@ void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
   plan.history->outputs = writer.history_values;
   plan.history->wrt = wrt;
   plan.history->stops = no_grad_values_;
-  plan.history->names = output_names(region_, writer.history_values, step_names_);
+  name_outputs(plan, writer);
   plan.history_objects = writer.history_objects;
   for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
   const std::unordered_map<ValueId, uint32_t> of_inputs = writes_.versions_of_inputs();

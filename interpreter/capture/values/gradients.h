@@ -25,12 +25,13 @@ class Gradients : private Room {
   // torch.autograd.grad: for each wanted tensor its gradient, None where the outputs do not depend on it.
   std::vector<Av> gradients(std::span<const Av> outputs, std::span<const Av> wanted, std::span<const Av> seeds,
                             bool retain_graph, bool create_graph);
-  // A loop of the region has ended: what was recorded in its turn, from entry number `first` on, is in the history of
-  // its results.
+  // A loop or a branch of the region has ended: what was recorded in it, from entry number `first` on, is in the
+  // history of its results.
   size_t history_size() const { return in_history_.size(); }
-  void close_loop(size_t first, std::span<const ValueId> results);
-  // The last loop of the region stacks what backwards will read. False: gradients cannot go back through it.
-  bool prepare_loop_backward(std::span<const ValueId> results);
+  void close_block(size_t first, std::span<const ValueId> results);
+  // The last loop or branch of the region keeps what backwards will read. False: gradients cannot go back through it,
+  // and `why` says the reason.
+  bool prepare_block_backward(std::span<const ValueId> results, std::string* why = nullptr);
   void add_leaf(std::shared_ptr<VTensor> tensor) { leaves_.push_back(std::move(tensor)); }
   // The value has no history, though what it was made of has one.
   void end_history(ValueId id) { no_grad_values_.push_back(id); }
@@ -41,6 +42,9 @@ class Gradients : private Room {
   jit::ValueSet with_gradients() const;
   // What backward() will need when it is called outside.
   void split_history(ExitPlan& plan, RecipeWriter& writer);
+  void name_outputs(ExitPlan& plan, RecipeWriter& writer);
+  void check_each_alone(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
+                        const jit::ValueSet& stops) const;
 
  private:
   std::vector<ValueId> append_backward(std::span<const jit::GradientSeed> seeds, std::span<const ValueId> wrt,

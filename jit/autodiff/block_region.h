@@ -1,0 +1,20 @@
+#pragma once
+// A block of a Loop or an If as a region of its own, for gradients of the block: the values keep their numbers. Private
+// to the gradients of loops and branches.
+#include "jit/region/builder.h"
+#include "jit/region/value_map.h"
+
+namespace tsc::jit {
+
+struct BlockRegion {
+  Region region;               // leaves with what the block yields
+  ValueSet own;                // parameters, and what the block makes
+  std::vector<ValueId> outer;  // what it uses of others, in the order of the first use
+};
+// NotImplementedError: the block is more than operations and arithmetic.
+BlockRegion region_of_block(RegionBuilder& builder, const Block& block);
+
+// Appends a finished region of ops, constants and scalars, with those inputs; what it leaves with.
+std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::span<const ValueId> inputs);
+
+}  // namespace tsc::jit

@@ -1,0 +1,236 @@
+#include "jit/autodiff/branch_gradient.h"
+
+#include <algorithm>
+
+#include "jit/autodiff/block_region.h"
+#include "jit/autodiff/rules.h"
+#include "jit/autodiff/rules_support.h"
+#include "jit/autodiff/split.h"
+
+namespace tsc::jit {
+namespace {
+
+[[noreturn]] void refuse(const char* why) {
+  throw Error(ErrorKind::NotImplementedError, std::string("gradients through this branch are not compiled: ") + why);
+}
+
+class BranchBackward {
+ public:
+  BranchBackward(RegionBuilder& builder, size_t branch, const ValueSet& stops,
+                 const std::function<bool(ValueId)>& needed)
+      : builder_(builder), region_(builder.region()), emit_(builder), branch_(branch), stops_(stops) {
+    for (size_t i = 0; i < instruction().results.size(); ++i)
+      if (needed(instruction().results[i])) outputs_.push_back(i);
+    for (int way : {0, 1}) ways_[way].block = region_of_block(builder, block(way));
+    for (int way : {0, 1})
+      for (ValueId value : ways_[way].block.outer)
+        if (is_differentiable_tensor(value) && needed(value) &&
+            std::find(targets_.begin(), targets_.end(), value) == targets_.end())
+          targets_.push_back(value);
+    if (outputs_.empty() || targets_.empty()) return;
+    check_outputs();
+    find_saved();
+  }
+
+  void append(GradientSums& sums, std::vector<ValueId>* saving) {
+    if (outputs_.empty() || targets_.empty()) return;
+    std::vector<bool> present;
+    std::vector<ValueId> arrived;
+    for (size_t place : outputs_) {
+      const ValueId gradient = sums.so_far(instruction().results[place]);
+      present.push_back(gradient != kNoValue);
+      if (gradient != kNoValue) arrived.push_back(gradient);
+    }
+    if (arrived.empty()) return;
+    const SplitBackward backwards[] = {backward(0, present), backward(1, present)};
+    find_reached(backwards, present, sums);
+    std::vector<ValueId> before;
+    for (ValueId target : reached_) before.push_back(sums.so_far(target));
+    builder_.origin = instruction().origin;
+    const ValueId condition = instruction().operands[0];
+    builder_.begin_branch();
+    const std::vector<ValueId> first = go_back(0, backwards[0], arrived, before);
+    builder_.next_branch();
+    const std::vector<ValueId> second = go_back(1, backwards[1], arrived, before);
+    const std::vector<ValueId> after = builder_.end_branch(condition, first, second);
+    for (size_t i = 0; i < reached_.size(); ++i) sums.set(reached_[i], after[i]);
+    for (const SplitBackward& one : backwards)
+      if (saving) saving->insert(saving->end(), one.saving.begin(), one.saving.end());
+  }
+
+ private:
+  struct Way {
+    BlockRegion block;
+    std::vector<ValueId> keep;  // what its backwards read, the block's own values first
+    ValueMap<ValueId> results;  // those, and the results that hold them
+  };
+
+  Instruction& instruction() { return region_.body.instructions[branch_]; }
+  const Instruction& instruction() const { return region_.body.instructions[branch_]; }
+  const Block& block(int way) const { return *instruction().blocks[static_cast<size_t>(way)]; }
+  ValueId yielded(int way, size_t place) const { return block(way).instructions.back().operands[place]; }
+  bool is_own(int way, ValueId value) const { return ways_[way].block.own.count(value) != 0; }
+  bool is_differentiable_tensor(ValueId value) const {
+    const Type& type = region_.type(value);
+    return type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
+  }
+  // The places of the results that backwards read, those of the first block in front: once they are known, `mode` is
+  // one more than how many these are.
+  size_t saved_of_first() const { return static_cast<size_t>(instruction().attributes.mode - 1); }
+  bool are_saved() const { return instruction().attributes.mode != 0; }
+
+  void check_outputs() const {
+    for (size_t i : outputs_) {
+      const Type& type = region_.type(instruction().results[i]);
+      for (int way : {0, 1}) {
+        const Type& given = region_.type(yielded(way, i));
+        for (size_t k = 0; k < type.sizes.size(); ++k)
+          if (!builder_.known_equal(type.sizes[k], given.sizes[k])) refuse("a tensor has another size on one way");
+        for (size_t other : outputs_)
+          if (other != i && yielded(way, other) == yielded(way, i)) refuse("two tensors are one on one way");
+      }
+    }
+  }
+
+  SplitBackward backward(int way, const std::vector<bool>& present) const {
+    std::vector<ValueId> outputs;
+    for (size_t i : outputs_) outputs.push_back(yielded(way, i));
+    const ValueSet nothing;
+    const Way& its = ways_[way];
+    return split_backward(its.block.region, outputs, targets_, stops_, present, are_saved() ? &its.keep : nullptr,
+                          &nothing);
+  }
+
+  // ---- what the blocks save ----
+
+  void find_saved() {
+    if (!are_saved()) {
+      const std::vector<bool> all(outputs_.size(), true);
+      std::vector<ValueId> saved[2];
+      for (int way : {0, 1})
+        for (ValueId value : backward(way, all).saved) {
+          if (!is_own(way, value)) continue;
+          if (region_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
+          for (ValueId size : region_.type(value).sizes)
+            if (is_own(way, size)) refuse("they read a tensor whose size is found on one way");
+          saved[way].push_back(value);
+        }
+      for (int way : {0, 1})
+        for (ValueId value : saved[way]) instruction().attributes.axes.push_back(place_of_saved(way, value));
+      instruction().attributes.mode = static_cast<int>(1 + saved[0].size());
+    }
+    const Sizes& places = instruction().attributes.axes;
+    for (size_t i = 0; i < places.size(); ++i) {
+      const int way = i < saved_of_first() ? 0 : 1;
+      const auto place = static_cast<size_t>(places[i]);
+      ways_[way].keep.push_back(yielded(way, place));
+      ways_[way].results[yielded(way, place)] = instruction().results[place];
+    }
+    for (Way& way : ways_)
+      for (ValueId value : way.block.region.body.parameters) way.keep.push_back(value);
+  }
+
+  int64_t place_of_saved(int way, ValueId value) {
+    for (size_t i = 0; i < instruction().results.size(); ++i)
+      if (yielded(way, i) == value) return static_cast<int64_t>(i);
+    const ValueId result = region_.add_value(Type(region_.type(value)));
+    instruction().results.push_back(result);
+    Block& block = *instruction().blocks[static_cast<size_t>(way)];
+    Block& other = *instruction().blocks[static_cast<size_t>(1 - way)];
+    block.instructions.back().operands.push_back(value);
+    const ValueId nothing = add_nothing(other, region_.type(value));
+    other.instructions.back().operands.push_back(nothing);
+    return static_cast<int64_t>(instruction().results.size() - 1);
+  }
+  // A tensor of that type that takes no memory, in front of what the block yields.
+  ValueId add_nothing(Block& block, const Type& like) {
+    const Type type = like;
+    const auto add = [&](Code code, Type made) -> Instruction& {
+      Instruction one;
+      one.code = code;
+      one.origin = block.instructions.back().origin;
+      one.results.push_back(region_.add_value(std::move(made)));
+      return *block.instructions.insert(block.instructions.end() - 1, std::move(one));
+    };
+    const bool is_float = is_floating(type.dtype) || is_complex(type.dtype);
+    Instruction& zero = add(Code::Const, {is_float ? ValueKind::Float : ValueKind::Int, {}, {}});
+    zero.number = is_float ? Scalar::of_float(0) : Scalar::of_int(0);
+    const ValueId value = zero.results[0];
+    Instruction& one = add(Code::Const, {ValueKind::Int, {}, {}});
+    one.number = Scalar::of_int(1);
+    Type small = type;
+    for (ValueId& size : small.sizes) size = one.results[0];
+    Instruction& full = add(Code::Op, Type(small));
+    full.op = Op::full;
+    full.attributes.dtype = type.dtype;
+    full.operands.push_back(value);
+    for (ValueId size : small.sizes) full.operands.push_back(size);
+    const ValueId element = full.results[0];
+    Instruction& all = add(Code::Op, Type(type));
+    all.op = Op::broadcast;
+    all.operands.push_back(element);
+    for (ValueId size : type.sizes) all.operands.push_back(size);
+    return all.results[0];
+  }
+
+  // ---- the way back ----
+
+  // The targets that either block leads to, in the order of the targets.
+  void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool>& present, GradientSums& sums) {
+    std::vector<int> by(targets_.size());
+    for (int way : {0, 1})
+      for (size_t part : backwards[way].parts) by[part] |= 1 << way;
+    for (size_t i = 0; i < targets_.size(); ++i) {
+      if (by[i] == 0) continue;
+      const bool has_arrived = sums.has_arrived(targets_[i]);
+      if (by[i] != 3 && !has_arrived) refuse("one way alone leads to a tensor that has no other gradient");
+      // What a way hands on as it was gets the terms of both one by one on the tape.
+      for (size_t k = 0; k < outputs_.size(); ++k)
+        for (int way : {0, 1})
+          if (present[k] && yielded(way, outputs_[k]) == targets_[i] &&
+              (has_arrived || sums.so_far(targets_[i]) != kNoValue))
+            refuse("on one way a tensor is one that is used elsewhere");
+      reached_.push_back(targets_[i]);
+    }
+  }
+
+  std::vector<ValueId> go_back(int way, const SplitBackward& backward, const std::vector<ValueId>& arrived,
+                               std::vector<ValueId> sums) {
+    std::vector<ValueId> inputs;
+    for (ValueId value : backward.saved) inputs.push_back(is_own(way, value) ? ways_[way].results.at(value) : value);
+    inputs.insert(inputs.end(), arrived.begin(), arrived.end());
+    const uint32_t origin = builder_.origin;
+    const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
+    builder_.origin = origin;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      const auto place = std::find(reached_.begin(), reached_.end(), targets_[backward.parts[i]]);
+      ValueId& sum = sums[static_cast<size_t>(place - reached_.begin())];
+      sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
+    }
+    return sums;
+  }
+
+  RegionBuilder& builder_;
+  Region& region_;
+  Emit emit_;
+  const size_t branch_;
+  const ValueSet& stops_;
+  std::vector<size_t> outputs_;   // places of results that gradients may arrive at
+  std::vector<ValueId> targets_;  // from outside, which the blocks read
+  std::vector<ValueId> reached_;
+  Way ways_[2];
+};
+
+}  // namespace
+
+void append_branch_backward(RegionBuilder& builder, size_t branch, const ValueSet& stops, GradientSums& sums,
+                            std::vector<ValueId>* saving) {
+  BranchBackward(builder, branch, stops, [&](ValueId value) { return sums.needed(value); }).append(sums, saving);
+}
+
+void add_saved_results(RegionBuilder& builder, size_t branch, const ValueSet& stops,
+                       const std::function<bool(ValueId)>& needed) {
+  BranchBackward(builder, branch, stops, needed);
+}
+
+}  // namespace tsc::jit

@@ -1,0 +1,21 @@
+#pragma once
+// Reverse mode of If: an If by the same condition, whose blocks go back through those of the forward (split.h). What a
+// block's backward reads of the block's own values becomes results of the forward's If. Sums go on from what has
+// arrived behind the branch, term by term in the order of the eager tape. Refused are branches of which one block alone
+// leads to a tensor that has no other gradient by then: whether that gets one would depend on the run. Knows regions;
+// must not know where the gradients go in the end.
+#include <functional>
+
+#include "jit/autodiff/loop_gradient.h"
+
+namespace tsc::jit {
+
+// Appends the backward of the If that is instruction number `branch` of the body. Appends to `saving` as
+// append_backward does. NotImplementedError: it is refused.
+void append_branch_backward(RegionBuilder& builder, size_t branch, const ValueSet& stops, GradientSums& sums,
+                            std::vector<ValueId>* saving);
+// Gives it the results that backwards will read, whichever gradients arrive.
+void add_saved_results(RegionBuilder& builder, size_t branch, const ValueSet& stops,
+                       const std::function<bool(ValueId)>& needed);
+
+}  // namespace tsc::jit

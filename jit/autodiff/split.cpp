@@ -28,6 +28,7 @@ class Splitter {
     first_backward_ = body.size();
     JointBuilder builder(joint_);
     std::vector<GradientSeed> seeds;
+    several_ = outputs.size() > 1;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!present.empty() && !present[i]) continue;
       Type type = joint_.type(outputs[i]);
@@ -147,7 +148,8 @@ class Splitter {
   };
 
   bool computable(Attempt& attempt, ValueId value, bool broadcast = false) const {
-    if (value != attempt.wanted && saved_set_.count(value) && !only_kept_.count(value)) return true;
+    const bool is_read_anyway = saved_set_.count(value) && !only_kept_.count(value);
+    if (value != attempt.wanted && is_read_anyway) return !several_ || !fixed_.count(value);
     if (std::find(attempt.visited.begin(), attempt.visited.end(), value) != attempt.visited.end()) return true;
     if (kept_.count(value)) {
       attempt.kept.push_back(viewed(value));
@@ -490,6 +492,8 @@ class Splitter {
   // Saved because of those: what is made of one in another way is not made again from it, since a write to it in front
   // of the backward is no error there.
   ValueSet only_kept_;
+  // Nor is anything of what may change, if there are several outputs: a backward of some may not read that otherwise.
+  bool several_ = false;
   ValueMap<ValueId> map_, sizes_;
   ValueSet makeable_;  // scalars that can be computed again
 };

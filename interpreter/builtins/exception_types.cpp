@@ -1,5 +1,6 @@
 // The exception classes.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/builtins/syntax_error.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/traceback_text.h"
@@ -58,8 +59,32 @@ void take_keyword(Vm& vm, ExceptionObject* e, std::string_view keyword, const Va
                               : is(types.AttributeError) ? "AttributeError()"
                                                          : "NameError()"));
 }
+// Of those that tell where a text or bytes have no counterpart.
+void check_unicode_arguments(Vm& vm, const ExceptionObject* e, const Args& args) {
+  const bool encodes = e->type->is_subtype_of(vm.exceptions().UnicodeEncodeError),
+             decodes = e->type->is_subtype_of(vm.exceptions().UnicodeDecodeError),
+             translates = e->type->is_subtype_of(vm.exceptions().UnicodeTranslateError);
+  if (!encodes && !decodes && !translates) return;
+  const uint32_t wanted = translates ? 4 : 5, object = translates ? 0 : 1;
+  if (args.count != wanted)
+    raise_type_error(vm, "function takes exactly " + std::to_string(wanted) + " arguments (" +
+                             std::to_string(args.count) + " given)");
+  for (uint32_t i = 0; i < wanted; ++i) {
+    const Value& given = args[i];
+    if (i == object && decodes) {
+      if (!Buffer::is_bytes_like(given))
+        raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, given) + "'");
+    } else if (i > object && i < object + 3) {
+      to_index(vm, given);
+    } else if (!is_kind(given, Kind::Str)) {
+      raise_type_error(vm, "argument " + std::to_string(i + 1) + " must be str, not " + type_name(vm, given));
+    }
+  }
+}
+
 void exception_initialize(Vm& vm, const Value& self, Args& args) {
   ExceptionObject* e = exception_of(self);
+  check_unicode_arguments(vm, e, args);
   bool same = e->args && e->args->size == args.count;
   for (uint32_t i = 0; same && i < args.count; ++i) same = e->args->items[i].is(args[i]);
   bool os_error = e->type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2;

@@ -397,7 +397,8 @@ Value globals(Vm& vm, Args&) {
 // __import__(name, globals=None, locals=None, fromlist=(), level=0); `globals` and `locals` mean nothing:
 // a relative name starts from the module that calls.
 Value import_(Vm& vm, Args& a) {
-  const std::string_view name = text_of(vm, a[0], "__import__() argument 1");
+  if (!is_kind(a[0], Kind::Str)) raise_type_error(vm, "module name must be a string");
+  const std::string_view name = cast<StrObject>(a[0])->view();
   const int64_t level = to_index(vm, a[4]);
   if (level < 0) raise_value_error(vm, "level must be >= 0");
   if (name.empty() && level == 0) raise_value_error(vm, "Empty module name");
@@ -451,7 +452,7 @@ struct Row {
 };
 
 constexpr Row kFunctions[] = {
-    {"print", "*args, sep=None, end=None, file=None, flush=False", print},
+    {"print", "*args, sep=' ', end='\\n', file=None, flush=False", print},
     {"len", "obj, /", len},
     {"abs", "x, /", abs_},
     {"repr", "obj, /", repr_},

@@ -352,6 +352,8 @@ Value int_to_bytes(Vm& vm, Args& a) {
   return make_bytes(vm, std::move(data)).take();
 }
 Value int_from_bytes(Vm& vm, Args& a) {
+  if (is_kind(a[1], Kind::Str) || (is_integer_like(a[1]) && !Buffer::is_bytes_like(a[1])))
+    raise_type_error(vm, "cannot convert '" + type_name(vm, a[1]) + "' object to bytes");
   Value bytes = call(vm, Value(vm.types().bytes), {a[1]});
   std::string data = cast<BytesObject>(bytes)->data;
   if (is_big_endian(vm, a[2])) std::reverse(data.begin(), data.end());

@@ -1,6 +1,7 @@
 // str.format and %-formatting.
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
@@ -186,7 +187,7 @@ struct PercentFormatter {
     std::string_view key = text.substr(i + 1, end - i - 1);
     i = end + 1;
     used = 1;
-    return get_item(vm, argument, str_value(vm, key));
+    return get_item(vm, argument, bytes ? make_bytes(vm, std::string(key)).value() : str_value(vm, key));
   }
 
   int64_t number_or_star() {
@@ -218,7 +219,8 @@ struct PercentFormatter {
     int64_t precision = -1;
     if (i < text.size() && text[i] == '.') {
       ++i;
-      precision = number_or_star();
+      precision = std::max<int64_t>(0, number_or_star());
+      if (precision > std::numeric_limits<int32_t>::max()) raise_too_large(vm, "C int");
     }
     while (i < text.size() && (text[i] == 'l' || text[i] == 'h' || text[i] == 'L')) ++i;
     if (i >= text.size()) raise_value_error(vm, "incomplete format");
@@ -230,9 +232,12 @@ struct PercentFormatter {
   // %s, %b and %c of bytes take bytes as they are.
   void convert_bytes(char kind, const Value& v, bool left, int64_t width, int64_t precision) {
     std::string body;
-    if (kind == 'c' && is_integer_like(v) && v.as_int() >= 0 && v.as_int() < 256)
-      body = std::string(1, static_cast<char>(v.as_int()));
-    else if (kind == 'c' ? is_byte_string(v) && byte_string(v).size() == 1 : Buffer::is_bytes_like(v))
+    if (kind == 'c' && type_of(vm, v)->slots.to_index) {
+      const Value whole = whole_of(vm, v);
+      if (is_big(whole) || whole.as_int() < 0 || whole.as_int() > 255)
+        raise(vm, vm.exceptions().OverflowError, "%c arg not in range(256)");
+      body = std::string(1, static_cast<char>(whole.as_int()));
+    } else if (kind == 'c' ? is_byte_string(v) && byte_string(v).size() == 1 : Buffer::is_bytes_like(v))
       body = copied_bytes(vm, v);
     else if (kind != 'c' && lookup_in_type(type_of(vm, v), intern(vm, "__bytes__")))
       body = cast<BytesObject>(call(vm, Value(vm.types().bytes), {v}))->data;
@@ -293,7 +298,7 @@ struct PercentFormatter {
       case 'g':
       case 'G': {
         if (!is_number(v) && !type_of(vm, v)->slots.to_float)
-          raise_type_error(vm, "must be real number, not " + type_name(vm, v));
+          raise_type_error(vm, (bytes ? "float argument required, not " : "must be real number, not ") + type_name(vm, v));
         out += format_float(vm, to_double(vm, v), spec + "." + std::to_string(precision < 0 ? 6 : precision) + kind);
         return;
       }

@@ -1,7 +1,7 @@
 // The exception classes.
 #include "interpreter/builtins/builtins.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/builtins/syntax_error.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/traceback_text.h"
 #include "lang/bytecode/bytecode.h"

@@ -452,7 +452,7 @@ struct Row {
 };
 
 constexpr Row kFunctions[] = {
-    {"print", "*args, sep=' ', end='\\n', file=None, flush=False", print},
+    {"print", "*args, sep=' ', end='\n', file=None, flush=False", print},
     {"len", "obj, /", len},
     {"abs", "x, /", abs_},
     {"repr", "obj, /", repr_},

@@ -298,7 +298,8 @@ struct PercentFormatter {
       case 'g':
       case 'G': {
         if (!is_number(v) && !type_of(vm, v)->slots.to_float)
-          raise_type_error(vm, (bytes ? "float argument required, not " : "must be real number, not ") + type_name(vm, v));
+          raise_type_error(vm,
+                           (bytes ? "float argument required, not " : "must be real number, not ") + type_name(vm, v));
         out += format_float(vm, to_double(vm, v), spec + "." + std::to_string(precision < 0 ? 6 : precision) + kind);
         return;
       }

@@ -41,8 +41,8 @@ enum class Code : uint8_t {
   RngAdvance,  // operand: number of draws (Int) -> results: seed, offset before the draws (Int, Int)
   If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields. Without blocks: `id` is
                // the number of the plan of the first, the one behind it that of the second (jit/passes/outline.h), and
-       // both are given the other operands. Once it is known what its backward reads, the axes are the places of
-       // those results, and mode is one more than how many of them the first block gives
+  // both are given the other operands. Once it is known what its backward reads, the axes are the places of
+  // those results, and mode is one more than how many of them the first block gives
   Loop,    // operands: trip count (Int), then initial carried values; block parameters: the
            // iteration number, then the carried values; the block yields the next carried values, then
            // tensors of which each iteration gives one; results = the carried values after the last

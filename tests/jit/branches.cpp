@@ -171,17 +171,7 @@ TEST_CASE("a number that may raise stays in the branch that computes it") {
 
 namespace {
 
-double loss_of(const Region& region, const Tensor& x, const Tensor& w, bool first) {
-  const std::vector<RunInput> inputs = {
-      {&x, {}, nullptr}, {&w, {}, nullptr}, {nullptr, Scalar::of_bool(first), nullptr}};
-  RunContext context;
-  return list_of<double>(make_region_executor(region.clone())->run(inputs, context).live[0].tensor)[0];
-}
-
-}  // namespace
-
-TEST_CASE("gradients of a branch are those of the way that is taken") {
-  const Region forward = parse_region(R"(
+const char* const kLoss = R"(
 region g(%0: f64[%1], %2: f64[%3], %4: bool) {
   %9 = const int 1
   assume %1 == %3
@@ -199,7 +189,19 @@ region g(%0: f64[%1], %2: f64[%3], %4: bool) {
   %7 = mul %6, %0 : f64[%1]
   %8 = sum %7 axes=[0] : f64[]
   exit #0(%8)
-})");
+})";
+
+double loss_of(const Region& region, const Tensor& x, const Tensor& w, bool first) {
+  const std::vector<RunInput> inputs = {
+      {&x, {}, nullptr}, {&w, {}, nullptr}, {nullptr, Scalar::of_bool(first), nullptr}};
+  RunContext context;
+  return list_of<double>(make_region_executor(region.clone())->run(inputs, context).live[0].tensor)[0];
+}
+
+}  // namespace
+
+TEST_CASE("gradients of a branch are those of the way that is taken") {
+  const Region forward = parse_region(kLoss);
   Region region = forward.clone();
   region.body.instructions.pop_back();
   const ValueId x = region.body.parameters[0], w = region.body.parameters[1];

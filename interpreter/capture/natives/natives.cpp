@@ -184,6 +184,9 @@ Av call_int(Capture& capture, Arguments& arguments) {
   if (arguments.positional.size() != 1 || !arguments.keywords.empty()) return capture.calls().decline();
   Av av = at(arguments, 0);
   if (VTensor* tensor = capture.tensors().tensor_of(av)) av = capture.tensors().read_item(*tensor);
+  if (const Av plain = capture.operators().without_class(av, {"__int__", "__index__", "__trunc__"});
+      plain.is_constant() && plain.value.is_int() && !is_same(plain, av))
+    return plain;
   if (!av.is_number()) return capture.calls().decline();
   if (av.scalar_kind == jit::ValueKind::Int) return av;
   if (av.scalar_kind == jit::ValueKind::Bool) return capture.numbers().scalar(jit::ScalarOp::add, {av, Av::integer(0)});

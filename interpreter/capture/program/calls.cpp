@@ -356,6 +356,16 @@ void Calls::construct_by_new(Type* type, CallArguments arguments, uint16_t desti
   frames_.write(destination, made);
 }
 
+// By a function __call__ of the class of the class.
+bool Calls::construct_by_metaclass(Type* type, CallArguments& arguments, uint16_t destination) {
+  if (type->type == vm_.types().type || !(type->type->type_flags & kScriptClass)) return false;
+  const Value* method = attributes_.class_attribute(type->type, vm_.names().call.get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function)) return false;
+  arguments.positional.insert(arguments.positional.begin(), Av::constant(Value(type)));
+  call(Av::constant(*method), std::move(arguments), destination);
+  return true;
+}
+
 void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination) {
   if (const NativeRow* row = native_row(vm_, type)) {
     call_destination_ = destination;
@@ -365,6 +375,7 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     if (!result.is_undefined()) frames_.write(destination, result);
     return;
   }
+  if (construct_by_metaclass(type, arguments, destination)) return;
   if (type->is_subtype_of(vm_.exceptions().BaseException) && raising_.is_handled())
     if (Av made = raising_.make_exception(type, arguments); !made.is_undefined())
       return frames_.write(destination, made);

@@ -37,6 +37,7 @@ class Calls : private Room {
  private:
   Av call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
+  bool construct_by_metaclass(Type* type, CallArguments& arguments, uint16_t destination);
   void construct_by_new(Type* type, CallArguments arguments, uint16_t destination);
   Av make_partial(Type* type, CallArguments& arguments);
   void call_partial(const Av& partial, CallArguments arguments, uint16_t destination, bool discard_result);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interpreter/builtins/builtins.h"
 #include "interpreter/capture/house.h"
 #include "interpreter/capture/natives/stand_ins.h"
 #include "interpreter/tensor/elementwise.h"
@@ -59,6 +60,7 @@ ValueId Numbers::int_id(const Av& av) {
     if (item.scalar_kind == ValueKind::Float) break_here(BreakReason::raises, "a float as index");
     return int_id(item);
   }
+  if (const Av plain = operators_.without_class(av, {"__index__"}); !is_same(plain, av)) return int_id(plain);
   if (!is_plain_number(av)) break_here(BreakReason::raises, "expected an int");
   ValueKind kind = av.number_kind();
   if (kind == ValueKind::Float) break_here(BreakReason::raises, "a float where an int is needed");
@@ -190,6 +192,18 @@ void Operators::refuse_own_operator(BinaryOp op, const Av& av) {
   }
 }
 
+Av Operators::without_class(const Av& av, std::initializer_list<const char*> methods) {
+  const bool is_text = av.is_constant() && is_kind(av.value, Kind::Str);
+  if (!is_text && !(av.is_constant() && is_kind(av.value, Kind::BoxedNumber))) return av;
+  Type* type = av.value.object()->type;
+  if (!(type->type_flags & kScriptClass)) return av;
+  for (const char* name : methods)
+    if (const Value* own = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
+        own && !is_kind(*own, Kind::NativeFunction))
+      return av;
+  return Av::constant(is_text ? str_value(vm_, cast<StrObject>(av.value)->view()) : unboxed_number(av.value));
+}
+
 Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
   if (tensors_.tensor_of(left) || tensors_.tensor_of(right)) {
     refuse_own_operator(op, left);
@@ -203,6 +217,10 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
   if (left.is_constant() && right.is_constant() && numbers_.is_plain_data(left.value) &&
       numbers_.is_plain_data(right.value))
     return Av::constant(interp::binary(vm_, op, left.value, right.value));
+  const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
+  if (const Av a = without_class(left, {info.method, info.reflected}), b = without_class(right, {info.method, info.reflected});
+      !is_same(a, left) || !is_same(b, right))
+    return binary(op, a, b);
   if (is_plain_number(left) && is_plain_number(right)) {
     std::optional<ScalarOp> scalar_op = scalar_op_of(op);
     bool ints = left.number_kind() != ValueKind::Float && right.number_kind() != ValueKind::Float;
@@ -298,13 +316,17 @@ Av Operators::compare(CompareOp op, const Av& left, const Av& right) {
   if (left.is_constant() && right.is_constant() && numbers_.is_plain_data(left.value) &&
       numbers_.is_plain_data(right.value))
     return Av::constant(interp::compare(vm_, op, left.value, right.value));
+  const std::initializer_list<const char*> methods = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
+  if (const Av a = without_class(left, methods), b = without_class(right, methods);
+      !is_same(a, left) || !is_same(b, right))
+    return compare(op, a, b);
   if (is_plain_number(left) && is_plain_number(right)) {
     const CompareRow& row = kCompareRows[static_cast<int>(op)];
     return row.swapped ? numbers_.scalar(row.op, {right, left}) : numbers_.scalar(row.op, {left, right});
   }
   if (Av result = compare_dunder(op, left, right); !result.is_undefined()) return result;
   for (const Av* side : {&left, &right})
-    calls_.refuse_override(*side, {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"});
+    calls_.refuse_override(*side, methods);
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if ((is_container(left) || is_container(right)) && is_operand(left) && is_operand(right))
     return run_on_stand_ins(capture_, {as_container(left), as_container(right)},
@@ -323,6 +345,8 @@ Av Operators::unary(UnaryOp op, const Av& operand) {
     return op == UnaryOp::Positive ? operand : tensors_.elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
   if (operand.is_constant() && numbers_.is_plain_data(operand.value))
     return Av::constant(interp::unary(vm_, op, operand.value));
+  if (const Av plain = without_class(operand, {"__neg__", "__pos__", "__invert__", "__abs__"}); !is_same(plain, operand))
+    return unary(op, plain);
   if (is_plain_number(operand)) {
     switch (op) {
       case UnaryOp::Negative: return numbers_.scalar(ScalarOp::neg, {operand});
@@ -421,6 +445,7 @@ void Numbers::assume_truth(const Av& number, bool now) {
 int64_t Numbers::concrete_int(const Av& av) {
   if (av.is_constant_int()) return av.value.as_int();
   if (VTensor* tensor = tensors_.tensor_of(av)) return concrete_int(tensors_.read_item(*tensor));
+  if (const Av plain = operators_.without_class(av, {"__index__"}); !is_same(plain, av)) return concrete_int(plain);
   if (!av.is_number() || av.scalar_kind == ValueKind::Float) break_here(BreakReason::raises, "expected an int");
   if (av.value.is_undefined()) break_here(BreakReason::unknown_number);
   ValueId id = int_id(av);

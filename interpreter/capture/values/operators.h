@@ -20,6 +20,9 @@ class Operators : private Room {
   Av unary(UnaryOp op, const Av& operand);
   // `is`.
   bool is_identical(const Av& a, const Av& b);
+  // A text or number of a script's class, as the members of an enumeration are, without the class, where that has no
+  // such methods of its own.
+  Av without_class(const Av& av, std::initializer_list<const char*> methods);
   void refuse_own_operator(BinaryOp op, const Av& av);
   // A sequence as the container that the interpreter would see.
   Av as_container(const Av& av);

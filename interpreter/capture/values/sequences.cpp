@@ -422,12 +422,16 @@ Av Containers::get_item(const Av& container, const Av& key) {
 // What a dict is asked for: numbers of it are a fact from here on.
 Value Containers::known_key(const Av& key) {
   if (key.is_constant()) {
-    calls_.refuse_override(key, {"__eq__", "__hash__"});
+    const Value* hash = calls_.own_method(key, "__hash__");  // of members of enumerations it is that of the name
+    const bool is_member = hash && cast<FunctionObject>(*hash)->module && cast<FunctionObject>(*hash)->module->name == "enum";
+    if (!is_member) calls_.refuse_override(key, {"__hash__"});
+    calls_.refuse_override(key, {"__eq__"});
     if (!is_hashable(key.value)) break_here(BreakReason::raises, "TypeError: a key that is not hashable");
     return key.value;
   }
   if (key.is_number() && key.scalar_kind == jit::ValueKind::Int) return Value::integer(numbers_.concrete_int(key));
   if (key.is_number() && key.scalar_kind == jit::ValueKind::Bool) return Value::boolean(numbers_.truth(key));
+  if (as<VInstance>(key)) break_here(BreakReason::unknown_object, "a dict key that is another object in each call");
   const VTuple* tuple = as<VTuple>(key);
   if (!tuple || tuple->type) break_here(BreakReason::unknown_number, "dict key");
   std::vector<Value> items;

@@ -25,8 +25,23 @@ void Texts::check_format(const Av& av, const std::string& spec) {
   format(vm_, sample, spec);
 }
 
+// What a method of the script's class gives; empty: there is none.
+std::optional<Av> Texts::text_by_class(const Av& av, int conversion, const std::string& spec) {
+  std::optional<Av> text;
+  bool is_formatted = false;
+  if (conversion == 0) text = calls_.call_own("__format__", {av, Av::constant(str_value(vm_, spec))});
+  is_formatted = text.has_value();
+  if (!text && conversion < 2) text = calls_.call_own("__str__", {av});
+  if (!text) text = calls_.call_own("__repr__", {av});
+  if (!text) return text;
+  const bool is_text = is_virtual(*text, VirtualKind::Text) || (text->is_constant() && is_kind(text->value, Kind::Str));
+  if (!is_text || conversion == 3)
+    break_here(BreakReason::unknown_call, "text by a method of " + attributes_.type_of_av(av)->name);
+  return spec.empty() || is_formatted ? text : std::optional(text_of_value(*text, 0, spec));
+}
+
 Av Texts::text_of_value(const Av& av, int conversion, std::string spec) {
-  calls_.refuse_override(av, {"__str__", "__repr__", "__format__"});
+  if (const std::optional<Av> text = text_by_class(av, conversion, spec)) return *text;
   if (av.is_constant() && numbers_.is_plain_data(av.value))
     return Av::constant(str_value(vm_, format(vm_, converted(vm_, av.value, conversion), spec)));
   if (VText* text = as<VText>(av); text && spec.empty() && conversion < 2) return av;

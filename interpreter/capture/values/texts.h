@@ -13,6 +13,7 @@ class Texts : private Room {
   Av text_of_value(const Av& av, int conversion, std::string spec);
 
  private:
+  std::optional<Av> text_by_class(const Av& av, int conversion, const std::string& spec);
   void check_format(const Av& av, const std::string& spec);
   Av snapshot(const Av& av, bool is_number, int depth = 0);
 

@@ -149,7 +149,8 @@ class Splitter {
 
   bool computable(Attempt& attempt, ValueId value, bool broadcast = false) const {
     const bool is_read_anyway = saved_set_.count(value) && !only_kept_.count(value);
-    if (value != attempt.wanted && is_read_anyway) return !several_ || !fixed_.count(value);
+    const bool may_change = fixed_.count(value) || !definition(value);
+    if (value != attempt.wanted && is_read_anyway) return !several_ || !may_change;
     if (std::find(attempt.visited.begin(), attempt.visited.end(), value) != attempt.visited.end()) return true;
     if (kept_.count(value)) {
       attempt.kept.push_back(viewed(value));

@@ -39,7 +39,8 @@ TEST_CASE("no marks of unfinished work in the sources") {
 TEST_CASE("every source file that a page or a comment names is there") {
   std::set<std::string> paths;
   for (const SourceFile& file : source_files()) paths.insert(file.path);
-  const std::regex name("(^|[^A-Za-z0-9_./-])((interpreter|jit|lang|runtime)/[A-Za-z0-9_/]+\\.(h|cpp|def))\\b");
+  const std::regex name(
+      "(^|[^A-Za-z0-9_./-])((interpreter|jit|lang|runtime|tests)/[A-Za-z0-9_/]+\\.(h|cpp|def|tsc))\\b");
   int seen = 0;
   for (const SourceFile& file : source_files()) {
     for (std::sregex_iterator found(file.text.begin(), file.text.end(), name), end; found != end; ++found) {

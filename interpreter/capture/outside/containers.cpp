@@ -52,7 +52,8 @@ bool holds_data(Vm& vm, const Value& v) {
   if (!is_kind(v, Kind::Instance) || !(v.object()->type->type_flags & kPlainSetAttribute)) return false;
   // A metaclass that decides which object a call gives makes few of them: the members of an enumeration.
   Type* meta = v.object()->type->type;
-  if (const Value* call = lookup_in_type(meta, vm.names().call.get()); call && is_kind(*call, Kind::Function)) return false;
+  if (const Value* call = lookup_in_type(meta, vm.names().call.get()); call && is_kind(*call, Kind::Function))
+    return false;
   for (const char* hook : {"__call__", "__getattr__", "__getattribute__"})
     if (const Value* found = lookup_in_type(v.object()->type, intern(vm, hook).get());
         found && !is_kind(*found, Kind::NativeFunction))

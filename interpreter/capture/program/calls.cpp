@@ -356,16 +356,6 @@ void Calls::construct_by_new(Type* type, CallArguments arguments, uint16_t desti
   frames_.write(destination, made);
 }
 
-// By a function __call__ of the class of the class.
-bool Calls::construct_by_metaclass(Type* type, CallArguments& arguments, uint16_t destination) {
-  if (type->type == vm_.types().type || !(type->type->type_flags & kScriptClass)) return false;
-  const Value* method = attributes_.class_attribute(type->type, vm_.names().call.get(), nullptr);
-  if (!method || !is_kind(*method, Kind::Function)) return false;
-  arguments.positional.insert(arguments.positional.begin(), Av::constant(Value(type)));
-  call(Av::constant(*method), std::move(arguments), destination);
-  return true;
-}
-
 void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination) {
   if (const NativeRow* row = native_row(vm_, type)) {
     call_destination_ = destination;
@@ -411,9 +401,8 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     return frames_.write(destination, self);
   }
   arguments.positional.insert(arguments.positional.begin(), self);
-  Av function = Av::constant(*init);
   size_t depth = frames_.frame_count();
-  call(function, std::move(arguments), destination, true);
+  call(Av::constant(*init), std::move(arguments), destination, true);
   frames_.frame_at(depth).constructed = self;
 }
 

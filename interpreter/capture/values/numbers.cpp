@@ -218,7 +218,8 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
       numbers_.is_plain_data(right.value))
     return Av::constant(interp::binary(vm_, op, left.value, right.value));
   const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
-  if (const Av a = without_class(left, {info.method, info.reflected}), b = without_class(right, {info.method, info.reflected});
+  if (const Av a = without_class(left, {info.method, info.reflected}),
+      b = without_class(right, {info.method, info.reflected});
       !is_same(a, left) || !is_same(b, right))
     return binary(op, a, b);
   if (is_plain_number(left) && is_plain_number(right)) {
@@ -325,8 +326,7 @@ Av Operators::compare(CompareOp op, const Av& left, const Av& right) {
     return row.swapped ? numbers_.scalar(row.op, {right, left}) : numbers_.scalar(row.op, {left, right});
   }
   if (Av result = compare_dunder(op, left, right); !result.is_undefined()) return result;
-  for (const Av* side : {&left, &right})
-    calls_.refuse_override(*side, methods);
+  for (const Av* side : {&left, &right}) calls_.refuse_override(*side, methods);
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if ((is_container(left) || is_container(right)) && is_operand(left) && is_operand(right))
     return run_on_stand_ins(capture_, {as_container(left), as_container(right)},
@@ -345,7 +345,8 @@ Av Operators::unary(UnaryOp op, const Av& operand) {
     return op == UnaryOp::Positive ? operand : tensors_.elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
   if (operand.is_constant() && numbers_.is_plain_data(operand.value))
     return Av::constant(interp::unary(vm_, op, operand.value));
-  if (const Av plain = without_class(operand, {"__neg__", "__pos__", "__invert__", "__abs__"}); !is_same(plain, operand))
+  if (const Av plain = without_class(operand, {"__neg__", "__pos__", "__invert__", "__abs__"});
+      !is_same(plain, operand))
     return unary(op, plain);
   if (is_plain_number(operand)) {
     switch (op) {

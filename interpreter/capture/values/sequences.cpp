@@ -86,6 +86,16 @@ void Calls::refuse_override(const Av& av, std::initializer_list<const char*> nam
       break_here(BreakReason::unknown_call, std::string(name) + " of " + script_class_of(av)->name);
 }
 
+// By a function __call__ of the class of the class.
+bool Calls::construct_by_metaclass(Type* type, CallArguments& arguments, uint16_t destination) {
+  if (type->type == vm_.types().type || !(type->type->type_flags & kScriptClass)) return false;
+  const Value* method = attributes_.class_attribute(type->type, vm_.names().call.get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function)) return false;
+  arguments.positional.insert(arguments.positional.begin(), Av::constant(Value(type)));
+  call(Av::constant(*method), std::move(arguments), destination);
+  return true;
+}
+
 std::vector<Av> Containers::dict_keys(const Av& dict) {
   if (!is_dict(dict)) break_here(BreakReason::unknown_object, "the keys of a value that is no dict");
   calls_.refuse_override(dict, {"__iter__", "keys", "items", "__getitem__"});
@@ -423,7 +433,8 @@ Av Containers::get_item(const Av& container, const Av& key) {
 Value Containers::known_key(const Av& key) {
   if (key.is_constant()) {
     const Value* hash = calls_.own_method(key, "__hash__");  // of members of enumerations it is that of the name
-    const bool is_member = hash && cast<FunctionObject>(*hash)->module && cast<FunctionObject>(*hash)->module->name == "enum";
+    const bool is_member =
+        hash && cast<FunctionObject>(*hash)->module && cast<FunctionObject>(*hash)->module->name == "enum";
     if (!is_member) calls_.refuse_override(key, {"__hash__"});
     calls_.refuse_override(key, {"__eq__"});
     if (!is_hashable(key.value)) break_here(BreakReason::raises, "TypeError: a key that is not hashable");

@@ -35,7 +35,7 @@ class Forks : private Room {
   void note_identity(const Virtual& a, const Virtual& b) {
     if (!shared_.empty() && &a != &b) compare(a, b);
   }
-  // The tensor leaves the region, and no recipe says which of two it is.
+  // The tensor leaves the region, and no recipe says which of two it is; or somebody asks for more than its elements.
   void note_escape(const Virtual& object) {
     for (const Shared& pair : shared_)
       if (pair.one.get() == &object) refuse(pair.place, kWasThere);

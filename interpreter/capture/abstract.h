@@ -177,6 +177,7 @@ struct VTensor : Virtual {
     VirtualRef tensor;
   };
   std::vector<SameAs> same_as;
+  bool unnamed = false;  // it may be one of those, and nobody can say which
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first
   bool has_grad_overlay = false;

@@ -1,8 +1,44 @@
 #include "jit/autodiff/block_region.h"
 
 #include <algorithm>
+#include <map>
+
+#include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
+
+namespace {
+
+// What is known of the sizes that occur in there, by themselves: others stand for them no longer.
+void keep_own_facts(Region& region) {
+  const EqualSizes facts(region);
+  std::map<ValueId, ValueId> first;   // of each class
+  std::map<int64_t, ValueId> numbers;
+  std::vector<std::pair<ValueId, ValueId>> assumed;
+  ValueSet seen;
+  for (const Instruction& one : region.body.instructions)
+    if (one.code == Code::Const && one.number.kind == Scalar::Kind::Int) numbers.emplace(one.number.i, one.results[0]);
+  const auto note = [&](ValueId value) {
+    if (region.type(value).kind != ValueKind::Int || !seen.insert(value)) return;
+    const auto number = facts.constant(value);
+    const auto known = number ? numbers.find(*number) : numbers.end();
+    const ValueId other =
+        known != numbers.end() ? known->second : first.emplace(facts.representative(value), value).first->second;
+    if (other != value) assumed.push_back({other, value});
+  };
+  const auto note_all = [&](ValueId value) {
+    note(value);
+    for (ValueId size : region.type(value).sizes) note(size);
+  };
+  for (ValueId parameter : region.body.parameters) note_all(parameter);
+  for (const Instruction& instruction : region.body.instructions) {
+    for (ValueId operand : instruction.operands) note(operand);
+    for (ValueId result : instruction.results) note_all(result);
+  }
+  region.assumptions = std::move(assumed);
+}
+
+}  // namespace
 
 // Numbers from outside come in front of the tensors, whose sizes some of them are.
 BlockRegion region_of_block(RegionBuilder& builder, const Block& block) {
@@ -47,6 +83,7 @@ BlockRegion region_of_block(RegionBuilder& builder, const Block& block) {
   for (const Instruction& instruction : block.instructions)
     region.body.instructions.push_back(clone_instruction(instruction));
   region.body.instructions.back().code = Code::Exit;
+  keep_own_facts(region);
   return out;
 }
 

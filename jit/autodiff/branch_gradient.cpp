@@ -207,7 +207,14 @@ class BranchBackward {
       ValueId& sum = sums[static_cast<size_t>(place - reached_.begin())];
       sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
     }
+    for (size_t i = 0; i < sums.size(); ++i) keep_sizes(sums[i], reached_[i]);
     return sums;
+  }
+
+  // A gradient has the sizes of what it is one of, whatever they are computed by.
+  void keep_sizes(ValueId gradient, ValueId of) {
+    for (size_t k = 0; k < region_.type(of).sizes.size(); ++k)
+      builder_.assume_equal(region_.type(gradient).sizes[k], region_.type(of).sizes[k]);
   }
 
   RegionBuilder& builder_;

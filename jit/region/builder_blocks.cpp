@@ -10,13 +10,14 @@ void RegionBuilder::open_block() {
   block_ = open_.back().body.get();
 }
 
-// Its values and tables end with it. What has been assumed of values from outside holds there, too.
+// Its values and tables end with it. What has been appended outside is known there, and what has been assumed of values
+// from outside holds there, too.
 std::unique_ptr<Block> RegionBuilder::close_block() {
   std::unique_ptr<Block> body = std::move(open_.back().body);
-  tables_->restore(std::move(tables_->marks.back()));
-  tables_->marks.pop_back();
   for (uint8_t& depth : depths_)
     if (depth != kGone && depth >= open_.size()) depth = kGone;
+  tables_->restore(std::move(tables_->marks.back()), [&](ValueId value) { return depth_of(value) != kGone; });
+  tables_->marks.pop_back();
   for (size_t i = open_.back().assumed; i < region_.assumptions.size(); ++i)
     if (const auto [a, b] = region_.assumptions[i]; depth_of(a) != kGone && depth_of(b) != kGone)
       tables_->equal.unite(a, b);
@@ -61,6 +62,8 @@ void RegionBuilder::next_branch() {
 
 std::vector<ValueId> RegionBuilder::end_branch(ValueId condition, std::span<const ValueId> first,
                                                std::span<const ValueId> second) {
+  for (ValueId value : second)
+    if (depth_of(value) == kGone) value_is_gone();
   std::unique_ptr<Block> blocks[] = {nullptr, close_block()};
   blocks[0] = std::move(open_.back().first);
   block_ = open_.back().outer;

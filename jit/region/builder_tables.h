@@ -30,7 +30,7 @@ inline ScalarKey key_of(ScalarOp op, std::span<const ValueId> operands) {
   return key;
 }
 
-// Entries of a nested block are taken back when it closes: its values are not visible outside.
+// Entries of a nested block are taken back when it closes, but for values that were appended outside.
 struct RegionBuilder::Tables {
   struct Mark {
     size_t numbers, scalars;
@@ -59,16 +59,26 @@ struct RegionBuilder::Tables {
   }
 
   Mark mark() const { return {number_order.size(), scalar_order.size(), equal}; }
-  void restore(Mark mark) {
+  // `stays`: whether a value that was made since is visible outside.
+  template <class Stays>
+  void restore(Mark mark, const Stays& stays) {
+    std::vector<std::pair<Scalar, ValueId>> kept_numbers;
+    std::vector<std::pair<ScalarKey, ValueId>> kept_scalars;
     for (; number_order.size() > mark.numbers; number_order.pop_back()) {
-      constants.erase(numbers.at(number_order.back()));
-      numbers.erase(number_order.back());
+      const auto found = numbers.find(number_order.back());
+      if (stays(found->second)) kept_numbers.push_back({constants.at(found->second), found->second});
+      constants.erase(found->second);
+      numbers.erase(found);
     }
     for (; scalar_order.size() > mark.scalars; scalar_order.pop_back()) {
-      definitions.erase(scalars.at(scalar_order.back()));
-      scalars.erase(scalar_order.back());
+      const auto found = scalars.find(scalar_order.back());
+      if (stays(found->second)) kept_scalars.push_back({found->first, found->second});
+      definitions.erase(found->second);
+      scalars.erase(found);
     }
     equal = std::move(mark.equal);
+    for (auto one = kept_numbers.rbegin(); one != kept_numbers.rend(); ++one) add_number(one->first, one->second);
+    for (auto one = kept_scalars.rbegin(); one != kept_scalars.rend(); ++one) add_scalar(one->first, one->second);
   }
 };
 

@@ -326,9 +326,7 @@ class RegionNode : public jit::TapeNode {
     const auto [begin, end] =
         between(split, first ? kNoValue : seen[part - 1].gradient, last ? kNoValue : seen[part].gradient);
     std::unordered_set<jit::ValueId> used;
-    for (size_t i = begin; i < end; ++i) {
-      jit::for_each_use(split.backward.body.instructions[i], [&](ValueId value) { used.insert(value); });
-    }
+    for (size_t i = begin; i < end; ++i) note_used(split, split.backward.body.instructions[i], &used);
     if (first)
       for (size_t place : split.checked) used.insert(split.backward.body.parameters[place]);
     for (size_t i = 0; i < saved_tensors(); ++i) {
@@ -339,6 +337,19 @@ class RegionNode : public jit::TapeNode {
                     "backward(). Hint: write to a clone() instead. A compiled function keeps its arguments "
                     "and results in place of what is cheap to compute from them again");
     }
+  }
+  // Of a branch by a saved condition, what the way that is taken reads.
+  void note_used(const jit::SplitBackward& split, const jit::Instruction& instruction,
+                 std::unordered_set<jit::ValueId>* used) const {
+    const std::vector<ValueId>& inputs = split.backward.body.parameters;
+    const auto condition = instruction.code == jit::Code::If
+                               ? std::find(inputs.begin(), inputs.end(), instruction.operands[0])
+                               : inputs.end();
+    const auto place = static_cast<size_t>(condition - inputs.begin());
+    if (condition == inputs.end() || place >= saved.size())
+      return jit::for_each_use(instruction, [&](ValueId value) { used->insert(value); });
+    for (const jit::Instruction& inner : instruction.blocks[saved[place].scalar.i ? 0 : 1]->instructions)
+      jit::for_each_use(inner, [&](ValueId value) { used->insert(value); });
   }
   // The instructions from that of one value to that of another; kNoValue: from the beginning, to the end.
   static std::pair<size_t, size_t> between(const jit::SplitBackward& split, ValueId from, ValueId to) {

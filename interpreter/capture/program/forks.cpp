@@ -368,8 +368,11 @@ Av Forks::joined(Fork& fork, const Av& a, const Av& b, std::span<const ValueId> 
 // Whether the way has made it, with memory that no other variable has.
 bool Forks::is_own(const Fork& fork, VTensor& tensor) {
   const VTensor& root = *root_of(tensor);
-  return root.number > fork.objects && root.input == kNoValue && tensor.same_as.empty() && root.same_as.empty() &&
-         !fork.of_several.count(&root);
+  const auto is_one_of_others = [](const VTensor& one) { return one.unnamed || !one.same_as.empty(); };
+  for (const VTensor* its = &tensor; its->view; its = its->view->parent.get())
+    if (its->view->op != Op::reshape) return false;  // what a product gives; other views know their base
+  return root.number > fork.objects && root.input == kNoValue && !is_one_of_others(tensor) &&
+         !is_one_of_others(root) && !fork.of_several.count(&root);
 }
 
 // Whether a recipe behind the branch can name it: it was there before, or is a view of such a one.
@@ -378,13 +381,14 @@ bool Forks::is_known_outside(const Fork& fork, const VTensor& tensor) const {
   const VTensor* root = &tensor;
   for (; root->view && root->number > fork.objects; root = root->view->parent.get())
     if (!std::all_of(root->view->scalars.begin(), root->view->scalars.end(), is_outside)) return false;
-  return root->number <= fork.objects;
+  return root->number <= fork.objects && !root->unnamed;
 }
 
 // Which tensors it is on that way. False: a recipe cannot say it.
 bool Forks::name_outside(const Fork& fork, VTensor& side, ValueId condition, std::span<const ValueId> conditions,
                          std::vector<VTensor::SameAs>* names) const {
   if (is_own(fork, side)) return root_of(side)->writes == 0;
+  if (side.unnamed) return false;
   if (conditions.empty()) names->push_back({condition, side.shared_from_this()});
   for (size_t i = 0; i < conditions.size(); ++i) names->push_back({conditions[i], side.same_as[i].tensor});
   return std::all_of(names->begin(), names->end(), [&](const VTensor::SameAs& one) {
@@ -418,7 +422,9 @@ std::shared_ptr<VTensor> Forks::joined_tensor(const Fork& fork, VTensor& a, VTen
     known = known && name_outside(fork, *sides[way], holds[way], conditions[way], &made->same_as);
     for (VTensor* its = sides[way]; its; its = its->view ? its->view->parent.get() : nullptr) share(fork, *made, *its);
   }
-  if (!known) made->same_as.clear();
+  if (known) return made;
+  made->same_as.clear();
+  made->unnamed = true;
   return made;
 }
 

@@ -121,12 +121,12 @@ void Frames::step() {
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
     break_here(refusal->reason, refusal->detail);
   if (stack_.size() == 1 && !held_at_entry_.empty()) check_held(instruction);
-  advanced_ = false;
+  advanced_ = put_back_ = false;
   size_t depth = stack_.size();
   step_handler(instruction.op)(capture_, instruction);
   ++plan_.instructions;
   // Handlers that jump set pc themselves and leave it at the target; calls push a frame.
-  if (!done_ && stack_.size() == depth && stack_.back().pc == pc) ++stack_.back().pc;
+  if (!done_ && !put_back_ && stack_.size() == depth && stack_.back().pc == pc) ++stack_.back().pc;
 }
 
 AFrame& program_frame(Frames& frames) {
@@ -202,7 +202,10 @@ void Frames::return_from(const Av& result) {
 
 void Frames::leave_with_return(const Av& given) {
   Av result = given;
-  if (!forks_.take_return(&result)) return;
+  if (!forks_.take_return(&result)) {
+    put_back_ = true;
+    return;
+  }
   if (!frame().constructed.is_undefined() && !result.is_none())
     break_here(BreakReason::raises, "TypeError: __init__()");
   if (stack_.size() > 1) return return_from(result);

@@ -113,6 +113,7 @@ class Frames : private Room {
   uint32_t nested_ = 0;  // how many instructions wait for script code that they run
   Av nested_result_;
   bool advanced_ = false;  // the instruction took items from an iterator
+  bool put_back_ = false;  // it ended one way of a branch: the frame stands where the other one begins
   uint32_t steps_ = 0;
   bool set_grad_enabled_ = true;  // as the program has set it; `modes_` may differ inside one operation
   uint32_t step_pc_ = 0;          // of the instruction that is captured

@@ -218,10 +218,12 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
       numbers_.is_plain_data(right.value))
     return Av::constant(interp::binary(vm_, op, left.value, right.value));
   const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
-  if (const Av a = without_class(left, {info.method, info.reflected}),
-      b = without_class(right, {info.method, info.reflected});
-      !is_same(a, left) || !is_same(b, right))
-    return binary(op, a, b);
+  const bool formats = op == BinaryOp::Mod && left.is_constant() &&  // asks its operand for a text
+                       (is_kind(left.value, Kind::Str) || is_kind(left.value, Kind::Bytes));
+  if (!formats) {
+    const Av a = without_class(left, {info.method, info.reflected}), b = without_class(right, {info.method, info.reflected});
+    if (!is_same(a, left) || !is_same(b, right)) return binary(op, a, b);
+  }
   if (is_plain_number(left) && is_plain_number(right)) {
     std::optional<ScalarOp> scalar_op = scalar_op_of(op);
     bool ints = left.number_kind() != ValueKind::Float && right.number_kind() != ValueKind::Float;

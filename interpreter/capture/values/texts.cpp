@@ -31,6 +31,8 @@ std::optional<Av> Texts::text_by_class(const Av& av, int conversion, const std::
   bool is_formatted = false;
   if (conversion == 0) text = calls_.call_own("__format__", {av, Av::constant(str_value(vm_, spec))});
   is_formatted = text.has_value();
+  // Without one a specification is for what the value is without its class.
+  if (!text && conversion == 0 && !spec.empty()) calls_.refuse_override(av, {"__str__", "__repr__"});
   if (!text && conversion < 2) text = calls_.call_own("__str__", {av});
   if (!text) text = calls_.call_own("__repr__", {av});
   if (!text) return text;

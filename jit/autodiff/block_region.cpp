@@ -12,7 +12,7 @@ namespace {
 // What is known of the sizes that occur in there, by themselves: others stand for them no longer.
 void keep_own_facts(Region& region) {
   const EqualSizes facts(region);
-  std::map<ValueId, ValueId> first;   // of each class
+  std::map<ValueId, ValueId> first;  // of each class
   std::map<int64_t, ValueId> numbers;
   std::vector<std::pair<ValueId, ValueId>> assumed;
   ValueSet seen;

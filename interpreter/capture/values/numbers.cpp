@@ -221,7 +221,8 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
   const bool formats = op == BinaryOp::Mod && left.is_constant() &&  // asks its operand for a text
                        (is_kind(left.value, Kind::Str) || is_kind(left.value, Kind::Bytes));
   if (!formats) {
-    const Av a = without_class(left, {info.method, info.reflected}), b = without_class(right, {info.method, info.reflected});
+    const Av a = without_class(left, {info.method, info.reflected}),
+             b = without_class(right, {info.method, info.reflected});
     if (!is_same(a, left) || !is_same(b, right)) return binary(op, a, b);
   }
   if (is_plain_number(left) && is_plain_number(right)) {

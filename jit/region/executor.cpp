@@ -391,6 +391,11 @@ class Run {
     bind_result(instruction, 0, std::move(results.first));
     if (instruction.results.size() > 1) bind_result(instruction, 1, std::move(results.second));
   }
+  // An input that the run does not own: whoever gave it looks at its memory, though nobody else counts.
+  bool is_lent(ValueId value) const {
+    const size_t number = executor_.input_number(value);
+    return number < inputs_.size() && region_.body.parameters[number] == value && !inputs_[number].given;
+  }
   // A store writes the memory of the version before where nobody looks at that any more: memory that this value alone
   // has, or that of an input which the region is to write anyway. False: it makes a copy, as any operation.
   bool stores_in_place(const Step& step) {
@@ -399,7 +404,7 @@ class Run {
     const ValueId before = instruction.operands[0];
     const Tensor& target = registers_.tensor(before);
     const bool dies = std::find(step.dying.begin(), step.dying.end(), before) != step.dying.end();
-    const bool is_alone = dies && target.storage()->use_count() == 1;
+    const bool is_alone = dies && target.storage()->use_count() == 1 && !is_lent(before);
     const bool is_input =
         step.into != kNoValue && target.storage() == input_tensor(executor_.input_number(step.into)).storage();
     if (!target.is_contiguous() || (!is_alone && !is_input)) return false;

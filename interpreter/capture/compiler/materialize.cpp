@@ -90,7 +90,9 @@ void Materializer::count_writes(const Materials& materials, std::span<const jit:
     if (recipe.kind != VirtualKind::Tensor || recipe.is_view || objects_.find(recipe.number)) continue;
     const uint32_t writes = writes_of(recipe, live);
     if (writes == 0) continue;
-    uint32_t& version = live[recipe.parts[0].index].tensor.storage()->version;
+    const Tensor elements = live[recipe.parts[0].index].tensor;
+    if (is_shared(elements)) continue;  // it is copied
+    uint32_t& version = elements.storage()->version;
     version = std::max(version, writes);
   }
 }

@@ -205,25 +205,10 @@ ValueId RegionBuilder::simplified(ScalarOp op, std::span<const ValueId> operands
 
 // What overflows 64 bits has the whole region run again, wherever it stands.
 bool RegionBuilder::may_raise(ScalarOp op, std::span<const ValueId> operands) const {
-  switch (op) {
-    case ScalarOp::true_div:
-    case ScalarOp::floor_div:
-    case ScalarOp::mod: {
-      const std::optional<Scalar> divisor = known(operands[1]);
-      return !divisor || divisor->i == 0;  // of a float, too: the bits of 0.0
-    }
-    case ScalarOp::pow:
-    case ScalarOp::float_to_int:
-    case ScalarOp::sqrt:
-    case ScalarOp::exp:
-    case ScalarOp::log:
-    case ScalarOp::sin:
-    case ScalarOp::cos:
-    case ScalarOp::floor:
-    case ScalarOp::ceil:
-    case ScalarOp::round: return true;
-    default: return false;
-  }
+  if (!scalar_may_raise(op, ValueKind::Float)) return false;
+  const bool divides = op == ScalarOp::true_div || op == ScalarOp::floor_div || op == ScalarOp::mod;
+  const std::optional<Scalar> divisor = divides ? known(operands[1]) : std::nullopt;
+  return !divisor || divisor->i == 0;  // of a float, too: the bits of 0.0
 }
 
 ValueId RegionBuilder::scalar(ScalarOp op, std::span<const ValueId> given) {

@@ -13,12 +13,6 @@ using namespace tsc::jit::test;
 
 namespace {
 
-CompileOptions options_of(std::shared_ptr<KernelCache> cache) {
-  CompileOptions options;
-  options.cache = std::move(cache);
-  return options;
-}
-
 // A number and a tensor of either of two sizes, a branch in a branch, a tensor from outside that is handed on, an
 // outside value that one block alone uses, a loop in a block, and random numbers that are drawn in one of them.
 const char* const kBranches = R"(
@@ -49,15 +43,6 @@ region b(%0: f32[%1], %2: bool, %3: bool, %4: f32[%5], %6: float) {
   %40 = neg %10 : f32[%12]
   exit #1(%10, %11, %40)
 })";
-
-void same_exits(const RunExit& a, const RunExit& b) {
-  CHECK(a.id == b.id);
-  REQUIRE(a.live.size() == b.live.size());
-  for (size_t i = 0; i < a.live.size(); ++i) {
-    if (a.live[i].kind == ValueKind::Tensor) CHECK(same_bits(a.live[i].tensor, b.live[i].tensor));
-    else CHECK(a.live[i].scalar.i == b.live[i].scalar.i);
-  }
-}
 
 std::string kept_plan(const Region& region) {
   const CompileOptions options = options_of(make_kernel_cache());

@@ -11,12 +11,6 @@ using namespace tsc::jit::test;
 
 namespace {
 
-CompileOptions options_of(std::shared_ptr<KernelCache> cache) {
-  CompileOptions options;
-  options.cache = std::move(cache);
-  return options;
-}
-
 // A recurrence with a weight that is turned in every turn, a number that only the call knows, a size that is a constant
 // and a row of the input by the turn's number; what each turn gives is stacked.
 const char* const kRecurrence = R"(
@@ -67,15 +61,6 @@ region n(%0: f64[%1, %2], %3: f64[%4], %5: int) {
 RunExit run(Executable& executable, const std::vector<RunInput>& inputs) {
   RunContext context;
   return executable.run(inputs, context);
-}
-
-void same_exits(const RunExit& a, const RunExit& b) {
-  CHECK(a.id == b.id);
-  REQUIRE(a.live.size() == b.live.size());
-  for (size_t i = 0; i < a.live.size(); ++i) {
-    if (a.live[i].kind == ValueKind::Tensor) CHECK(same_bits(a.live[i].tensor, b.live[i].tensor));
-    else CHECK(a.live[i].scalar.i == b.live[i].scalar.i);
-  }
 }
 
 RunInput number(double value) { return {nullptr, Scalar::of_float(value), nullptr}; }

@@ -6,6 +6,7 @@
 
 #include "catch2/catch.hpp"
 #include "jit/autodiff/tape.h"
+#include "jit/compile.h"
 #include "jit/region/builder.h"
 #include "jit/region/executor.h"
 #include "runtime/kernels/run_op.h"
@@ -85,6 +86,21 @@ inline RunExit run_with(Executable& executable, const std::vector<Tensor>& tenso
 inline RunExit run_region(const Region& region, const std::vector<Tensor>& tensors, Host* host = nullptr,
                           RngState* rng = nullptr) {
   return run_with(*make_region_executor(region.clone()), tensors, host, rng);
+}
+
+inline CompileOptions options_of(std::shared_ptr<KernelCache> cache) {
+  CompileOptions options;
+  options.cache = std::move(cache);
+  return options;
+}
+
+inline void same_exits(const RunExit& a, const RunExit& b) {
+  CHECK(a.id == b.id);
+  REQUIRE(a.live.size() == b.live.size());
+  for (size_t i = 0; i < a.live.size(); ++i) {
+    if (a.live[i].kind == ValueKind::Tensor) CHECK(same_bits(a.live[i].tensor, b.live[i].tensor));
+    else CHECK(a.live[i].scalar.i == b.live[i].scalar.i);
+  }
 }
 
 }  // namespace tsc::jit::test

@@ -28,9 +28,8 @@ void Texts::check_format(const Av& av, const std::string& spec) {
 // What a method of the script's class gives; empty: there is none.
 std::optional<Av> Texts::text_by_class(const Av& av, int conversion, const std::string& spec) {
   std::optional<Av> text;
-  bool is_formatted = false;
   if (conversion == 0) text = calls_.call_own("__format__", {av, Av::constant(str_value(vm_, spec))});
-  is_formatted = text.has_value();
+  const bool is_formatted = text.has_value();
   // Without one a specification is for what the value is without its class.
   if (!text && conversion == 0 && !spec.empty()) calls_.refuse_override(av, {"__str__", "__repr__"});
   if (!text && conversion < 2) text = calls_.call_own("__str__", {av});

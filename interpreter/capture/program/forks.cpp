@@ -71,7 +71,8 @@ Ways ways_around(const lang::CodeObject& code, uint32_t branch, uint32_t from, u
   return found;
 }
 
-// Where all ways from both sides of the branch meet first; kReturn: where the function returns; empty: nowhere.
+// Where all ways from both sides of the branch meet first, behind it or at the head of a loop around it; kReturn: where
+// the function returns; empty: nowhere.
 std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t branch, uint32_t at_return) {
   const uint32_t sides[] = {branch + 1, lang::jump_target(code.instructions[branch], branch)};
   if (sides[0] == sides[1] || sides[1] <= branch) return std::nullopt;
@@ -81,12 +82,14 @@ std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t bra
       return !ways.goes_back && !ways.yields && (join == at_return || !ways.returns);
     });
   };
-  std::vector<uint32_t> places = {sides[1]};
+  std::vector<uint32_t> places = {sides[1]}, heads;
   for (uint32_t pc = branch + 1; pc < code.instructions.size(); ++pc)
-    if (lang::is_jump(code.instructions[pc].op))
-      if (const uint32_t target = lang::jump_target(code.instructions[pc], pc); target > branch)
-        places.push_back(target);
+    if (lang::is_jump(code.instructions[pc].op)) {
+      const uint32_t target = lang::jump_target(code.instructions[pc], pc);
+      (target > branch ? places : heads).push_back(target);
+    }
   std::sort(places.begin(), places.end());
+  places.insert(places.end(), heads.begin(), heads.end());  // the next turn of a loop around the branch
   for (uint32_t place : places)
     if (meet_at(place)) return place;
   return meet_at(at_return) ? std::optional(at_return) : std::nullopt;

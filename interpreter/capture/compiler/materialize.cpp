@@ -91,7 +91,12 @@ void Materializer::count_writes(const Materials& materials, std::span<const jit:
     const uint32_t writes = writes_of(recipe, live);
     if (writes == 0) continue;
     const Tensor elements = live[recipe.parts[0].index].tensor;
-    if (is_shared(elements)) continue;  // it is copied
+    const auto has_memory = [&](const ObjectRecipe& one) {
+      return one.kind == VirtualKind::Tensor && !one.is_view &&
+             live[one.parts[0].index].tensor.storage() == elements.storage();
+    };
+    const auto owners = std::count_if(materials.objects.begin(), materials.objects.end(), has_memory);
+    if (owners > 1 || is_shared(elements)) continue;  // all but one are copied, which counts then
     uint32_t& version = elements.storage()->version;
     version = std::max(version, writes);
   }
@@ -120,6 +125,8 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   if (!elements.is_contiguous() || is_shared(elements)) {
     elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
     elements.storage()->version = writes_of(recipe, live);
+  } else if (const uint32_t writes = writes_of(recipe, live)) {
+    elements.storage()->version = std::max(elements.storage()->version, writes);
   }
   return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "lang/ast.h"  // kMaxDepth: codes and constants nest as deep as a tree may
 #include "lang/bytecode/disassemble.h"
 #include "runtime/base/byte_stream.h"
 
@@ -16,8 +17,6 @@ constexpr uint64_t kFormatVersion = 5;
 constexpr size_t kHeaderBytes = 4 + 8 + 16 + 16;
 // Longer texts that stand in the source, as docstrings do, are a place there.
 constexpr size_t kShortText = 12;
-// Codes in codes, tuples in tuples.
-constexpr uint32_t kMaxDepth = 500;
 
 // Instructions are numbers into bytecode.def: a change of a row makes another format.
 constexpr uint64_t instruction_set() {

@@ -214,6 +214,21 @@ TEST_CASE("flipped bytes are refused, and never trusted when the checksum is rig
   }
 }
 
+TEST_CASE("what nests as deep as a tree may is read back", "[serialize]") {
+  std::string lambdas;
+  std::string tuples = "1,";
+  for (int depth = 0; depth < 900; ++depth) lambdas += "lambda: ";
+  for (int depth = 0; depth < 190; ++depth) tuples = "(" + tuples + "),";
+  for (const std::string& text : {lambdas + "1", tuples}) {
+    CodeRef code = compile_checked(text);
+    const std::string bytes = serialize(*code);
+    DeserializeResult again = deserialize(bytes, code->source);
+    CHECK(again.error == "");
+    REQUIRE(again.code);
+    CHECK(serialize(*again.code) == bytes);
+  }
+}
+
 TEST_CASE("long counts and deep nesting in bytes are refused", "[serialize]") {
   CodeRef code = compile_checked("pass");
   const std::string bytes = serialize(*code);

@@ -412,13 +412,14 @@ Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x) {
 
 namespace {
 
-// The checks of what a function saved: its result is in x from now on.
-void move_checks(const TensorObject* x, const Tensor& from) {
-  if (!x->history.node || !x->history.node->notes) return;
-  for (jit::NodeNotes::Check& check : x->history.node->notes->checks)
+// What an operation and the function that it ends have saved of its result: that is in x from now on.
+void move_result(jit::TapeNode& node, const Tensor& from, const Tensor& to) {
+  node.move_result(from, to);
+  if (!node.notes) return;
+  for (jit::NodeNotes::Check& check : node.notes->checks)
     if (check.tensor.storage() == from.storage()) {
-      check.tensor = x->tensor;
-      check.version = x->tensor.storage()->version;
+      check.tensor = to;
+      check.version = to.storage()->version;
     }
 }
 
@@ -429,18 +430,19 @@ void write(Vm& vm, TensorObject* x, TensorObject* source, WriteHistory history, 
   copy_into(x->tensor, source->tensor);
   x->tensor.storage()->version += x->counts_writes();
   if (!recording) return;
+  const bool is_step = taped.leaf || history == WriteHistory::Step;
+  if (!is_step && taped.history.node) move_result(*taped.history.node, source->tensor, x->tensor);
   TensorObject* root = x;
   while (root->view && root->view->op != Op::detach) root = root->view->parent.get();
   if (root != x) {
     if (root->needs_grad() || taped.needs_grad()) rebase_base(vm, root, x, taped);
     return;
   }
-  if (taped.leaf || history == WriteHistory::Step) {
+  if (is_step) {
     const Tensor results[] = {x->tensor};
     x->history = jit::record(Op::copy, {&taped, 1}, {}, {}, results);
   } else {
     x->history = taped.history;
-    move_checks(x, source->tensor);
   }
   note_new_history(vm, x);
 }

@@ -35,7 +35,7 @@ void traverse_node(Object* object, Visitor& visit) { visit(static_cast<NodeObjec
 std::string name_of(const NodeObject* x) {
   if (!x->node) return "torch::autograd::AccumulateGrad";
   std::string name(jit::shown_name(*x->node, x->output));
-  return name == "CopySlices" ? "torch::autograd::" + name : name;
+  return name == "CopySlices" || name == "CopyBackwards" ? "torch::autograd::" + name : name;
 }
 
 Value node_repr(Vm& vm, const Value& self) {

@@ -123,6 +123,14 @@ class OpNode final : public TapeNode {
       if (wanted[i] && out[i] != kNoValue) input_gradients[i] = builder.tensor(out[i]);
   }
 
+  void move_result(const Tensor& from, const Tensor& to) override {
+    for (SavedTensor& saved : results_) {
+      if (!saved.tensor.defined() || saved.tensor.storage() != from.storage()) continue;
+      saved.tensor = to;
+      saved.version = to.storage()->version;
+    }
+  }
+
   void release_saved() override {
     released_ = true;
     for (SavedTensor& saved : operands_) saved.release();

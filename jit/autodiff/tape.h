@@ -125,6 +125,9 @@ class TapeNode : public RefCounted {
   // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
   virtual void backward(std::span<const TapeTensor> output_gradients, std::span<TapeTensor> input_gradients,
                         Pass& pass) = 0;
+  // An in-place operation has put the elements of the result `from` into `to`, which is the result from now on: where
+  // the step has saved it, a write to `to` is a write to what it saved.
+  virtual void move_result(const Tensor& /*from*/, const Tensor& /*to*/) {}
   // Frees saved tensors (after a backward without retain_graph); a second backward is RuntimeError.
   virtual void release_saved() = 0;
   // After an error in the middle of backward(): of the ops that it had gone through.

@@ -64,6 +64,14 @@ class RegionNode : public jit::TapeNode {
       if (!live[one.condition].scalar.i) other_names_[one.output] = one.name;
   }
   uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size() + saved_tensors()); }
+  void move_result(const Tensor& from, const Tensor& to) override {
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      if (memory_[i] != from.storage()) continue;
+      memory_[i] = to.storage();
+      versions_[i] = to.storage()->version;
+    }
+  }
+
   // Of the ops that the last backward went through; those of others are still good.
   void release_saved() override { release_walked(); }
   void release_walked() override {

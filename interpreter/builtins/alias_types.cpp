@@ -2,6 +2,7 @@
 // and the read-only view of a mapping that a class shows as its __dict__ (mappingproxy).
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
+#include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp {
 namespace {
@@ -261,7 +262,8 @@ Type* make_proxy_type(Vm& vm) {
       .raw_method("values", forward<kValues>)
       .raw_method("items", forward<kItems>)
       .raw_method("get", forward<kGet>)
-      .raw_method("copy", forward<kCopy>);
+      .raw_method("copy", forward<kCopy>)
+      .attribute(ops::kPatternFlags, Value::integer(ops::kMappingPattern));
   return b.finish();
 }
 

@@ -5,6 +5,7 @@
 #include "interpreter/modules/itertools_types.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp {
 namespace {
@@ -345,7 +346,8 @@ Type* make_deque_type(Vm& vm) {
       .method("insert", "self, i, x, /", insert)
       .method("__reversed__", "self", reversed)
       .getter("maxlen", get_limit)
-      .attribute("__hash__", Value::none());
+      .attribute("__hash__", Value::none())
+      .attribute(ops::kPatternFlags, Value::integer(ops::kSequencePattern));
   return b.finish();
 }
 

@@ -225,22 +225,44 @@ void ImportFrom(Vm& vm, Frame& f, Instruction i) {
 
 void ImportStar(Vm& vm, Frame& f, Instruction i) { vm.importer().import_star(f.registers[i.a], f.globals); }
 
-void MatchSequence(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = Value::boolean(matches_as_sequence(type_of(vm, f.registers[i.b])->layout));
+namespace {
+
+bool has_pattern_flag(Vm& vm, const Value& subject, int64_t flag) {
+  Type* type = type_of(vm, subject);
+  if (const int64_t flags = pattern_flags(type->layout)) return flags & flag;
+  const Value* given = lookup_in_type(type, intern(vm, kPatternFlags).get());
+  return given && given->is_int() && (given->as_int() & flag);
 }
 
-void MatchMapping(Vm&, Frame& f, Instruction i) {
-  f.registers[i.a] = Value::boolean(is_kind(f.registers[i.b], Kind::Dict));
+}  // namespace
+
+void MatchSequence(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = Value::boolean(has_pattern_flag(vm, f.registers[i.b], kSequencePattern));
+}
+
+void MatchMapping(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = Value::boolean(has_pattern_flag(vm, f.registers[i.b], kMappingPattern));
 }
 
 void MatchKeys(Vm& vm, Frame& f, Instruction i) {
   Value mapping = f.registers[i.b];
   Value keys = f.registers[i.c];
+  const bool is_dict = mapping.is_object() && mapping.object()->type == vm.types().dict;
+  const std::span<const Value> wanted = cast<TupleObject>(keys)->span();
+  if (static_cast<size_t>(length(vm, mapping)) < wanted.size()) {
+    f.registers[i.a] = Value::none();
+    return;
+  }
+  for (size_t k = 1; k < wanted.size(); ++k)
+    for (size_t before = 0; before < k; ++before)
+      if (equal(vm, wanted[before], wanted[k]))
+        raise(vm, vm.exceptions().ValueError, "mapping pattern checks duplicate key (" + repr(vm, wanted[k]) + ")");
+  const Value nothing = is_dict ? Value() : call(vm, Value(vm.types().object));
   std::vector<Value> values;
-  for (const Value& key : cast<TupleObject>(keys)->span()) {
-    Value v = is_kind(mapping, Kind::Dict) ? dict_get(vm, cast<DictObject>(mapping), key)
-                                           : call_method(vm, mapping, "get", {key});
-    if (!v) {
+  for (const Value& key : wanted) {
+    Value v = is_dict ? dict_get(vm, cast<DictObject>(mapping), key)
+                      : call_method(vm, mapping, "get", {Value(key), Value(nothing)});
+    if (!v || (!is_dict && v.is(nothing))) {
       f.registers[i.a] = Value::none();
       return;
     }
@@ -251,22 +273,25 @@ void MatchKeys(Vm& vm, Frame& f, Instruction i) {
 
 namespace {
 
-// Types whose single positional pattern is the subject itself.
-bool matches_itself(Vm& vm, Type* type) {
-  const Types& t = vm.types();
-  for (Type* own : {t.boolean, t.integer, t.real, t.str, t.bytes, t.list, t.tuple, t.dict, t.set, t.frozenset})
-    if (type == own) return true;
-  return false;
+// The names that sub-patterns of a class pattern have asked for.
+using SeenNames = std::vector<Local<StrObject>>;
+
+void see_name(Vm& vm, Type* type, StrObject* name, SeenNames& seen) {
+  for (const Local<StrObject>& before : seen)
+    if (before->view() == name->view())
+      raise_type_error(vm, type->name + "() got multiple sub-patterns for attribute " + repr(vm, Value(name)));
+  seen.emplace_back(name);
 }
 
-bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count, std::vector<Value>& out) {
-  if (matches_itself(vm, type)) {
+bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count, SeenNames& seen,
+                      std::vector<Value>& out) {
+  Value names = find_attribute(vm, Value(type), intern(vm, "__match_args__").get());
+  if (!names && matches_itself(vm.types(), type)) {
     if (count > 1)
       raise_type_error(vm, type->name + "() accepts 1 positional sub-pattern (" + std::to_string(count) + " given)");
     out.push_back(subject);
     return true;
   }
-  Value names = find_attribute(vm, Value(type), intern(vm, "__match_args__").get());
   if (names && !is_kind(names, Kind::Tuple))
     raise_type_error(vm, type->name + ".__match_args__ must be a tuple (got " + type_name(vm, names) + ")");
   Local<TupleObject> tuple = names ? to_tuple(vm, names) : make_tuple(vm, size_t{0});
@@ -274,7 +299,11 @@ bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count, 
     raise_type_error(vm, type->name + "() accepts " + std::to_string(tuple->size) + " positional sub-pattern" +
                              (tuple->size == 1 ? "" : "s") + " (" + std::to_string(count) + " given)");
   for (uint32_t k = 0; k < count; ++k) {
-    Value v = find_attribute(vm, subject, cast<StrObject>(tuple->items[k]));
+    const Value& name = tuple->items[k];
+    if (!name.is_object() || name.object()->type != vm.types().str)
+      raise_type_error(vm, "__match_args__ elements must be strings (got " + type_name(vm, name) + ")");
+    see_name(vm, type, cast<StrObject>(name), seen);
+    Value v = find_attribute(vm, subject, cast<StrObject>(name));
     if (!v) return false;
     out.push_back(std::move(v));
   }
@@ -291,10 +320,13 @@ void MatchClass(Vm& vm, Frame& f, Instruction i) {
   if (!type) raise_type_error(vm, "called match pattern must be a type");
   Value result = Value::none();
   std::vector<Value> values;
+  SeenNames seen;
   bool match = is_instance(vm, subject, type);
-  if (match && shape.positional) match = match_positional(vm, subject, type, shape.positional, values);
+  if (match && shape.positional) match = match_positional(vm, subject, type, shape.positional, seen, values);
   for (size_t k = 0; match && k < shape.keywords.size(); ++k) {
-    Value v = find_attribute(vm, subject, f.code->names[shape.keywords[k]]);
+    StrObject* name = f.code->names[shape.keywords[k]];
+    if (shape.positional) see_name(vm, type, name, seen);
+    Value v = find_attribute(vm, subject, name);
     if (!v) match = false;
     else values.push_back(std::move(v));
   }

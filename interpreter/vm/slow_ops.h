@@ -8,10 +8,23 @@ namespace tsc::interp::ops {
 
 using lang::Instruction;
 
-// Whether an object of this layout matches [first, *rest]. Texts and bytes do not.
-inline bool matches_as_sequence(Kind layout) {
-  return layout == Kind::List || layout == Kind::Tuple || layout == Kind::Range || layout == Kind::Array ||
-         layout == Kind::MemoryView;
+// What an object of a layout is for `match`, in the bits that Python gives its types: a sequence matches
+// [first, *rest], a mapping {key: value}, texts and bytes neither. Classes of the library and the program say it with
+// an attribute of the name kPatternFlags, which collections.abc gives to what is inherited or registered there.
+constexpr int64_t kSequencePattern = 1 << 5, kMappingPattern = 1 << 6;
+constexpr std::string_view kPatternFlags = "__abc_tpflags__";
+inline int64_t pattern_flags(Kind layout) {
+  if (layout == Kind::Dict) return kMappingPattern;
+  const bool is_sequence = layout == Kind::List || layout == Kind::Tuple || layout == Kind::Range ||
+                           layout == Kind::Array || layout == Kind::MemoryView;
+  return is_sequence ? kSequencePattern : 0;
+}
+// Types whose single positional pattern is the subject itself.
+inline bool matches_itself(const Types& t, Type* type) {
+  for (Type* own :
+       {t.integer, t.real, t.str, t.bytes, t.byte_array, t.list, t.tuple, t.dict, t.set, t.frozenset})
+    if (type->is_subtype_of(own)) return true;
+  return false;
 }
 
 // clang-format off

@@ -261,6 +261,7 @@ class Emitter {
   void emit_match(const Match& node);
   void pattern(const Pattern* p, Reg subject, JumpLabel fail, Captures& captures);
   void pattern_sequence(const MatchSequence& node, Reg subject, JumpLabel fail, Captures& captures);
+  void pattern_items(const MatchSequence& node, size_t star, Reg subject, JumpLabel fail, Captures& captures);
   void pattern_mapping(const MatchMapping& node, Reg subject, JumpLabel fail, Captures& captures);
   void pattern_class(const MatchClass& node, Reg subject, JumpLabel fail, Captures& captures);
   void pattern_or(const MatchOr& node, Reg subject, JumpLabel fail, Captures& captures);

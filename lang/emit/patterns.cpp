@@ -107,6 +107,7 @@ void Emitter::pattern_sequence(const MatchSequence& node, Reg subject, JumpLabel
   }
   b_.reset(test);
   if (all_wildcards(node.patterns)) return;
+  if (has_star && is_wildcard(node.patterns[star])) return pattern_items(node, star, subject, fail, captures);
   Reg first = b_.allocate(count);
   if (has_star) {
     size_t after = node.patterns.size() - star - 1;
@@ -116,6 +117,25 @@ void Emitter::pattern_sequence(const MatchSequence& node, Reg subject, JumpLabel
     b_.unary(Op::UnpackSequence, first, {subject, false}, count, where);
   }
   for (uint32_t i = 0; i < count; ++i) pattern(node.patterns[i], first + i, fail, captures);
+}
+
+// What nobody names between the first and the last ones is not looked at: it may be long, or without an end.
+void Emitter::pattern_items(const MatchSequence& node, size_t star, Reg subject, JumpLabel fail, Captures& captures) {
+  InstructionSpan where = at(node.span);
+  for (size_t i = 0; i < node.patterns.size(); ++i) {
+    if (is_wildcard(node.patterns[i])) continue;
+    Reg item = b_.allocate();
+    if (i < star) {
+      b_.load_constant(item, int_literal(static_cast<int64_t>(i)), where);
+    } else {
+      b_.unary(Op::Length, item, {subject, false}, 0, where);
+      Operand back = constant(int_literal(static_cast<int64_t>(node.patterns.size() - i)), {}, where);
+      b_.binary(Op::Sub, item, {item, true}, back, where);
+      b_.reset(item + 1);
+    }
+    b_.binary(Op::LoadSubscr, item, {subject, false}, {item, true}, where);
+    pattern(node.patterns[i], item, fail, captures);
+  }
 }
 
 void Emitter::pattern_mapping(const MatchMapping& node, Reg subject, JumpLabel fail, Captures& captures) {

@@ -221,11 +221,10 @@ Value count_references(Vm& vm, Args& a) {
 
 Local<ModuleObject> make_weakref_module(Vm& vm) {
   WeakTypes& types = weak_types(vm);
-  if (!types.reference) {
-    types.reference = make_reference_type(vm);
-    types.proxy = make_proxy_type(vm, "ProxyType", false);
-    types.callable_proxy = make_proxy_type(vm, "CallableProxyType", true);
-  }
+  // Memory may end between two of them, and the module may be imported again.
+  if (!types.reference) types.reference = make_reference_type(vm);
+  if (!types.proxy) types.proxy = make_proxy_type(vm, "ProxyType", false);
+  if (!types.callable_proxy) types.callable_proxy = make_proxy_type(vm, "CallableProxyType", true);
   ModuleBuilder m(vm, "_weakref");
   m.value("ref", Value(types.reference))
       .value("ReferenceType", Value(types.reference))

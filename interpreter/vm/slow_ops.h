@@ -21,8 +21,7 @@ inline int64_t pattern_flags(Kind layout) {
 }
 // Types whose single positional pattern is the subject itself.
 inline bool matches_itself(const Types& t, Type* type) {
-  for (Type* own :
-       {t.integer, t.real, t.str, t.bytes, t.byte_array, t.list, t.tuple, t.dict, t.set, t.frozenset})
+  for (Type* own : {t.integer, t.real, t.str, t.bytes, t.byte_array, t.list, t.tuple, t.dict, t.set, t.frozenset})
     if (type->is_subtype_of(own)) return true;
   return false;
 }

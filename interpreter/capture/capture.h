@@ -38,6 +38,7 @@ class Capture : private Room {
   RepeatedCalls& repeats() const { return repeats_; }
   Guesses& guesses() const { return guesses_; }
   Forks& forks() const { return forks_; }
+  SharedMemory& shared_memory() const { return shared_memory_; }
   Cells& cells() const { return cells_; }
   Inputs& inputs() const { return inputs_; }
   Structures& structures() const { return structures_; }

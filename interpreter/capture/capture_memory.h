@@ -70,6 +70,7 @@ struct CaptureMemory {
   bool follows_whole_loops = false;       // a region is to hold all turns, however many, and both ways of each branch
                                           // (fullgraph=True)
   std::vector<LoopPlace> different_ends;  // rolled loops whose last turn decides something else than those before
+  std::vector<LoopPlace> late_loops;  // of which one turn in front does not show what changes (program/while_loops.h)
   // Branches that cannot be Ifs of the region (program/forks.h), and why.
   struct RefusedFork {
     LoopPlace place;

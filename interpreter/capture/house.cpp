@@ -5,16 +5,17 @@ namespace tsc::interp {
 // The rooms hold references to each other, which are taken before the rooms are there.
 House::House(Capture& capture, Vm& vm, CaptureMemory& memory)
     : tensor_state(interp::tensor_state(vm)), builder(region, capture), modes(tensor_state.modes),
-      rooms{capture,      vm,      tensor_state, memory,      region,  builder,    plan,       modes,
-            objects_made, frames,  calls,        raising,     loops,   rolled,     turn_items, turn_conditions,
-            repeats,      guesses, forks,        cells,       inputs,  structures, overlay,    effects,
-            writes,       tensors, shapes,       gradients,   numbers, operators,  attributes, containers,
-            iterators,    texts,   conditions,   size_checks, exits},
+      rooms{capture,      vm,         tensor_state, memory,    region,  builder,       plan,        modes,
+            objects_made, frames,     calls,        raising,   loops,   rolled,        turn_items,  turn_conditions,
+            turn_values,  whiles,     repeats,      guesses,   forks,   shared_memory, cells,       inputs,
+            structures,   overlay,    effects,      writes,    tensors, shapes,        gradients,   numbers,
+            operators,    attributes, containers,   iterators, texts,   conditions,    size_checks, exits},
       frames(rooms), calls(rooms), raising(rooms), loops(rooms), rolled(rooms), turn_items(rooms),
-      turn_conditions(rooms), repeats(rooms), guesses(rooms), forks(rooms), cells(rooms), inputs(rooms),
-      structures(rooms), overlay(rooms), effects(rooms), writes(rooms), tensors(rooms), shapes(rooms), gradients(rooms),
-      numbers(rooms), operators(rooms), attributes(rooms), containers(rooms), iterators(rooms), texts(rooms),
-      conditions(rooms), size_checks(rooms), exits(rooms) {
+      turn_conditions(rooms), turn_values(rooms), whiles(rooms), repeats(rooms), guesses(rooms), forks(rooms),
+      shared_memory(rooms), cells(rooms), inputs(rooms), structures(rooms), overlay(rooms), effects(rooms),
+      writes(rooms), tensors(rooms), shapes(rooms), gradients(rooms), numbers(rooms), operators(rooms),
+      attributes(rooms), containers(rooms), iterators(rooms), texts(rooms), conditions(rooms), size_checks(rooms),
+      exits(rooms) {
   plan.modes = modes;
   plan.origins.emplace_back();
 }

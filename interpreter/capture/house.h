@@ -16,8 +16,11 @@
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/program/turn_conditions.h"
 #include "interpreter/capture/program/turn_items.h"
+#include "interpreter/capture/program/turn_values.h"
+#include "interpreter/capture/program/while_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
@@ -51,9 +54,12 @@ struct House {
   RolledLoops rolled;
   TurnItems turn_items;
   TurnConditions turn_conditions;
+  TurnValues turn_values;
+  WhileLoops whiles;
   RepeatedCalls repeats;
   Guesses guesses;
   Forks forks;
+  SharedMemory shared_memory;
   Cells cells;
   Inputs inputs;
   Structures structures;

@@ -8,10 +8,13 @@
 //                   raising     exceptions that the program raises and handles inside the region
 //                   loops       loops that are followed, and whether the call decides how many turns they have
 //                   rolled      loops whose turns are alike: one loop of the region
-//                   turn_items, turn_conditions   what such a turn is given, and what it decides by its number
+//                   whiles      loops that go on while something holds that only the run knows: one, too
+//                   turn_items, turn_conditions   what a rolled turn is given, and what it decides by its number
+//                   turn_values                   what goes from turn to turn
 //                   repeats     calls that are recorded once and then repeated
 //                   guesses     branches on what only the run knows, of which one way is followed
 //                   forks       those of which both are: an If of the region
+//                   shared_memory   tensors of which only the run knows whether they are one
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
 //                   structures  what comes in and is known by its form
@@ -60,6 +63,7 @@ class Overlay;
 class Raising;
 class RepeatedCalls;
 class RolledLoops;
+class SharedMemory;
 class Shapes;
 class SizeChecks;
 class Structures;
@@ -67,6 +71,8 @@ class Tensors;
 class Texts;
 class TurnConditions;
 class TurnItems;
+class TurnValues;
+class WhileLoops;
 class Writes;
 
 // Ends the region in front of the current instruction.
@@ -112,9 +118,12 @@ struct Rooms {
   RolledLoops& rolled_;
   TurnItems& turn_items_;
   TurnConditions& turn_conditions_;
+  TurnValues& turn_values_;
+  WhileLoops& whiles_;
   RepeatedCalls& repeats_;
   Guesses& guesses_;
   Forks& forks_;
+  SharedMemory& shared_memory_;
   Cells& cells_;
   Inputs& inputs_;
   Structures& structures_;

@@ -228,7 +228,7 @@ class LoopBackward {
     }
     for (size_t target : rolled.targets) next.push_back(sums[target]);
     for (size_t i = 0; i < next.size(); ++i) keep_sizes(next[i], types[i]);
-    return builder_.end_loop(turns, rolled.initial, next, stacked, true);
+    return builder_.end_loop(turns, rolled.initial, next, stacked, kCountsDown);
   }
   // The forward has proved by running that they are equal.
   void keep_sizes(ValueId value, const Type& type) {
@@ -294,6 +294,8 @@ class LoopBackward {
 
 void append_loop_backward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
                           std::vector<ValueId>* saving) {
+  if (builder.region().body.instructions[loop].attributes.mode == kWhile)
+    LoopTurnBackward::refuse("only the run knows how many turns it has");
   LoopBackward(builder, loop, stops, sums, saving).run();
 }
 

@@ -70,15 +70,16 @@ class TapedRun {
     const int64_t trips = scalars_[loop.operands[0]].i;
     std::vector<std::vector<TapeTensor>> rows(yielded.size() - carried);
     for (size_t i = 0; i < carried; ++i) copy(loop.operands[1 + i], loop.results[i]);
-    for (int64_t turn = 0; turn < trips; ++turn) {
-      scalars_[body.parameters[0]] = Scalar::of_int(loop.attributes.mode ? trips - 1 - turn : turn);
+    const auto goes_on = [&] { return loop.attributes.mode != kWhile || scalars_[loop.results[0]].i; };
+    for (int64_t turn = 0; turn < trips && goes_on(); ++turn) {
+      scalars_[body.parameters[0]] = Scalar::of_int(loop.attributes.mode == kCountsDown ? trips - 1 - turn : turn);
       for (size_t i = 0; i < carried; ++i) copy(loop.results[i], body.parameters[1 + i]);
       for (const Instruction& instruction : body.instructions) step(instruction);
       for (size_t i = 0; i < carried; ++i) copy(yielded[i], loop.results[i]);
       for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(as_row(tensors_[yielded[carried + i]]));
     }
     for (size_t i = 0; i < rows.size(); ++i) {
-      if (loop.attributes.mode) std::reverse(rows[i].begin(), rows[i].end());
+      if (loop.attributes.mode == kCountsDown) std::reverse(rows[i].begin(), rows[i].end());
       bind(loop.results[carried + i], {stacked(region_.type(loop.results[carried + i]), rows[i]), {}});
     }
   }

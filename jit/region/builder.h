@@ -93,7 +93,7 @@ class RegionBuilder : public OpBuilder {
   // beyond the branch that they stand in.
   std::vector<ValueId> begin_loop(std::span<const Type> carried);
   std::vector<ValueId> end_loop(ValueId trips, std::span<const ValueId> initial, std::span<const ValueId> next,
-                                std::span<const ValueId> stacked, bool counts_down = false);
+                                std::span<const ValueId> stacked, LoopMode mode = kCountsUp);
   // A branch in three steps: what is appended behind begin_branch is its first block, what is appended behind
   // next_branch its second; end_branch takes what each of them yields.
   void begin_branch();

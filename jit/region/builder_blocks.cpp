@@ -113,7 +113,7 @@ std::vector<ValueId> RegionBuilder::begin_loop(std::span<const Type> carried) {
 
 std::vector<ValueId> RegionBuilder::end_loop(ValueId trips, std::span<const ValueId> initial,
                                              std::span<const ValueId> next, std::span<const ValueId> stacked,
-                                             bool counts_down) {
+                                             LoopMode mode) {
   const std::vector<ValueId> parameters = block_->parameters;
   TSC_CHECK(next.size() == initial.size() && parameters.size() == initial.size() + 1,
             "a loop gives another number of values");
@@ -143,7 +143,7 @@ std::vector<ValueId> RegionBuilder::end_loop(ValueId trips, std::span<const Valu
   std::vector<ValueId> operands = {trips};
   operands.insert(operands.end(), initial.begin(), initial.end());
   Instruction& instruction = append(Code::Loop, operands);
-  instruction.attributes.mode = counts_down;
+  instruction.attributes.mode = mode;
   for (Type& type : types) instruction.results.push_back(add_result(std::move(type), outside));
   instruction.blocks.push_back(std::move(body));
   return {instruction.results.begin(), instruction.results.end()};

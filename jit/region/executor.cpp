@@ -514,7 +514,8 @@ class Run {
     yielded_.clear();
     for (size_t i = 1; i < instruction.operands.size(); ++i) yielded_.push_back(value_of(instruction.operands[i]));
     for (int64_t turn = 0; turn < trips; ++turn) {
-      const int64_t trip = instruction.attributes.mode ? trips - 1 - turn : turn;
+      const int64_t trip = instruction.attributes.mode == kCountsDown ? trips - 1 - turn : turn;
+      if (instruction.attributes.mode == kWhile && !yielded_[0].scalar.i) break;
       if (context_.host) context_.host->poll();
       take_yielded(parameters.subspan(1));
       registers_.scalars[parameters[0]] = Scalar::of_int(trip);
@@ -545,8 +546,8 @@ class Run {
     std::vector<RunValue> carried;
     for (size_t i = 1; i <= loop.carried; ++i) carried.push_back(value_of(operands[i]));
     Stacks stacks = make_stacks(instruction, loop.carried);
-    carried = run_turns(loop, registers_.scalars[operands[0]].i, instruction.attributes.mode != 0, std::move(carried),
-                        std::move(inputs), stacks, context_);
+    carried = run_turns(loop, registers_.scalars[operands[0]].i, static_cast<LoopMode>(instruction.attributes.mode),
+                        std::move(carried), std::move(inputs), stacks, context_);
     for (size_t i = 0; i < carried.size(); ++i) set_value(results[i], std::move(carried[i]));
     take_stacks(results.subspan(loop.carried), stacks);
   }

@@ -48,11 +48,20 @@ enum class Code : uint8_t {
            // tensors of which each iteration gives one; results = the carried values after the last
            // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
            // number of a plan of its own, which is given the other operands too.
-           // With mode 1 the iteration number counts down to 0; rows are stacked by it. The axes are the places
-           // of the results that its backward reads, once that is known
+           // The mode is a LoopMode. The axes are the places of the results that its backward reads, once that
+           // is known
   Yield,   // terminator of a nested block: operands = the block's results
   Kernel,  // a fused group: block 0 says what it computes, results = what the block yields; `id` is
            // its number among the kernels of the region
+};
+
+// How a Loop goes from turn to turn.
+enum LoopMode : int {
+  kCountsUp,
+  kCountsDown,  // the iteration number counts down to 0; rows are stacked by it
+  // The first carried value is a Bool: the loop ends in front of a turn for which it does not hold, or after as many
+  // turns as the trip count says. Nothing is stacked.
+  kWhile,
 };
 
 // clang-format off

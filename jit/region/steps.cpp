@@ -9,11 +9,16 @@
 namespace tsc::jit {
 namespace {
 
+// The input of a write_back, unless its memory gets what it held at first.
+bool is_only_written(const Instruction& instruction, ValueId used) {
+  return instruction.code == Code::WriteBack && used == instruction.operands[0] && used != instruction.operands[1];
+}
+
 void find_old_views(const Block& block, ValueMap<ValueId>& bases, OldViews& writes) {
   for (const Instruction& instruction : block.instructions) {
     for_each_use(instruction, [&](ValueId used) {
       const auto base = bases.find(used);
-      if (base == bases.end() || (instruction.code == Code::WriteBack && used == instruction.operands[0])) return;
+      if (base == bases.end() || is_only_written(instruction, used)) return;
       for (auto& [write, values] : writes) {
         if (write->operands[0] != base->second) continue;
         if (std::find(values.begin(), values.end(), used) == values.end()) values.push_back(used);

@@ -37,7 +37,7 @@ class StoreFinder {
         base_[result] = is_view ? base_of(one.operands[0]) : result;
       }
       for_each_use(one, [&](ValueId used) {
-        const bool is_target = one.code == Code::WriteBack && used == one.operands[0];
+        const bool is_target = one.code == Code::WriteBack && used == one.operands[0] && used != one.operands[1];
         if (!is_target) last_use_[base_of(used)] = i;
       });
     }

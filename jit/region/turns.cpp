@@ -14,12 +14,14 @@ void Stacks::put(int64_t trip, std::span<const RunValue> rows) {
   }
 }
 
-std::vector<RunValue> run_turns(const BlockRun& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
+std::vector<RunValue> run_turns(const BlockRun& loop, int64_t trips, LoopMode mode, std::vector<RunValue> carried,
                                 std::vector<RunInput> inputs, Stacks& stacks, RunContext& context) {
   RunExit turn;
   turn.live = std::move(carried);
   for (int64_t turn_number = 0; turn_number < trips; ++turn_number) {
-    const int64_t trip = counts_down ? trips - 1 - turn_number : turn_number;
+    if (mode == kWhile && !turn.live[0].scalar.i) break;
+    if (context.host) context.host->poll();
+    const int64_t trip = mode == kCountsDown ? trips - 1 - turn_number : turn_number;
     std::vector<RunValue> before = std::move(turn.live);
     inputs[0].scalar = Scalar::of_int(trip);
     for (size_t i = 0; i < loop.carried; ++i)

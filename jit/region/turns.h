@@ -1,8 +1,9 @@
 #pragma once
 // Blocks that are outlined (jit/passes/outline.h), which are regions of their own, and the turns of a loop: runs of its
 // block, one after the other. Each is given the carried tensors, whose memory it may write; of each, parts are stacked.
-// Knows executables; must not know regions.
+// Knows executables, and how a loop goes from turn to turn; must not know what else a region is.
 #include "jit/executable.h"
+#include "jit/region/region.h"
 
 namespace tsc::jit {
 
@@ -24,7 +25,7 @@ class Stacks {
 
 // The carried values behind the last turn, whose number is 0 where they count down. `inputs` of a turn are filled from
 // behind the carried values on.
-std::vector<RunValue> run_turns(const BlockRun& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
+std::vector<RunValue> run_turns(const BlockRun& loop, int64_t trips, LoopMode mode, std::vector<RunValue> carried,
                                 std::vector<RunInput> inputs, Stacks& stacks, RunContext& context);
 
 }  // namespace tsc::jit

@@ -152,6 +152,18 @@ TEST_CASE("write_back writes through strides and old values stay old") {
   CHECK(list_of<double>(exit.live[1].tensor) == std::vector<double>{1, 3, 5, 2, 4, 6});
 }
 
+TEST_CASE("an input gets back what it held at first") {
+  Region region;
+  RegionBuilder b(region);
+  const ValueId x = region.add_tensor_input(DType::F64, 1);
+  b.write_back(x, b.op(Op::neg, list({x}), {}, {}));
+  b.write_back(x, x);
+  b.exit(0, {});
+  const Tensor given = doubles({2}, {1, 2});
+  run_region(region, {given});
+  CHECK(list_of<double>(given) == std::vector<double>{1, 2});
+}
+
 TEST_CASE("a store writes the memory of the version before where nobody looks at that any more") {
   const auto run = [](const char* text, const std::vector<Tensor>& inputs) {
     return run_region(

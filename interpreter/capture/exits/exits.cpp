@@ -4,10 +4,10 @@
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
-#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/tensors.h"
@@ -125,7 +125,7 @@ void RecipeWriter::write_detached() {
 }
 
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
-  if (tensor.same_as.empty()) capture_.forks().note_escape(tensor);
+  if (tensor.same_as.empty()) capture_.shared_memory().note_escape(tensor);
   for (const VTensor::SameAs& one : tensor.same_as)
     recipe.same_as.push_back({live(one.condition), write_virtual(one.tensor)});
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;

@@ -10,15 +10,29 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/tensors.h"
+#include "interpreter/capture/written/writes.h"
 
 namespace tsc::interp {
+
+// A tensor from in front of the branch whose elements a way writes: what they were there, and how often they had been
+// written; what they are behind the first way, and how often that has written them.
+struct Forks::Written {
+  std::shared_ptr<VTensor> tensor;
+  ValueId before = kNoValue;
+  uint32_t writes = 0;
+  ValueId first = kNoValue, first_count = kNoValue;
+  std::optional<size_t> place{}, count_place{};  // among the results of the If
+};
 
 struct Forks::Fork {
   LoopPlace place;
   uint32_t join = kReturn;  // where the ways meet
+  uint32_t other = 0;       // where the second one begins
+  size_t blocks = 0;        // of the region that are open
   size_t depth = 0;         // of its frame, from 1
   AFrame before;
   Modes modes;
@@ -29,13 +43,14 @@ struct Forks::Fork {
   std::vector<Av> registers;
   Av result;
   std::map<const Virtual*, ValueId> elements;  // of its tensors
+  std::vector<Written> written;                // tensors from in front of the branch, that either way writes
   size_t history = 0;                          // entries of the gradient history in front of the branch
   // While the two are joined.
   std::vector<ValueId> yielded[2];
   std::vector<size_t> recorded;  // places of those that have a gradient history
   std::map<std::pair<const Virtual*, const Virtual*>, Av> joined;
   std::map<const Virtual*, const Virtual*> partners[2];
-  std::map<const VTensor*, const VTensor*> roots;  // of the tensors
+  std::map<const VTensor*, const VTensor*> roots;  // of the tensors, and of those that they may be
   std::set<const VTensor*> of_several;             // whose memory several of them have
 };
 
@@ -113,18 +128,30 @@ bool Forks::may_begin(const LoopPlace& place) const {
 }
 
 bool Forks::begin(const Av& condition) {
-  AFrame& frame = frames_.frame();
+  const AFrame& frame = frames_.frame();
   const LoopPlace place{frame.code.get(), frame.pc};
   if (!may_begin(place) || frame.generator) return false;
   for (const auto& open : open_)
     if (open->place == place && open->depth == frames_.frame_count()) refuse(place, "it stands in a loop");
   const std::optional<uint32_t> join = place_of_join(*frame.code->code, frame.pc, kReturn);
   if (!join) return false;
-  const ValueId holds = numbers_.truth_in_region(condition);
+  open(place, numbers_.truth_in_region(condition), *join, way_of_branch(*frame.code->code, frame.pc, false));
+  return true;
+}
+
+bool Forks::begin_loop(const LoopPlace& place, ValueId goes_on, uint32_t exit) {
+  if (!may_begin(place)) return false;
+  open(place, goes_on, exit, exit);
+  return true;
+}
+
+void Forks::open(const LoopPlace& place, ValueId holds, uint32_t join, uint32_t other) {
+  const AFrame& frame = frames_.frame();
   repeats_.spoil_record();
   auto fork = std::make_shared<Fork>();
   fork->place = place;
-  fork->join = *join;
+  fork->join = join;
+  fork->other = other;
   fork->depth = frames_.frame_count();
   fork->before = frame;
   fork->modes = modes_;
@@ -132,8 +159,8 @@ bool Forks::begin(const Av& condition) {
   fork->history = gradients_.history_size();
   fork->condition = holds;
   builder_.begin_branch();
+  fork->blocks = builder_.open_blocks();
   open_.push_back(std::move(fork));
-  return true;
 }
 
 void Forks::refuse(const LoopPlace& place, std::string why) {
@@ -151,26 +178,69 @@ void Forks::give_up(std::string why) {
 
 // ---- what must stay as it is ----
 
+void Forks::note_written(VTensor& tensor) {
+  for (const auto& fork : open_) {
+    if (tensor.view || tensor.number > fork->objects) continue;
+    if (tensor.requires_grad || tensor.hooked || tensor.unrecorded || tensor.in_history || tensor.has_grad_overlay)
+      abandon("one of its ways writes a tensor that a gradient may need");
+    const auto is_known = [&](const Written& one) { return one.tensor.get() == &tensor; };
+    if (std::any_of(fork->written.begin(), fork->written.end(), is_known)) continue;
+    if (tensor.writes_of_loops != kNoValue) abandon("one of its ways writes a tensor that a loop has written");
+    fork->written.push_back({std::static_pointer_cast<VTensor>(tensor.shared_from_this()), tensor.id, tensor.writes});
+    fork->written.back().first = tensor.id;
+  }
+}
+
+// Of the way that ends.
+ValueId Forks::count_writes(const Written& one) const {
+  const ValueId each = builder_.constant(int64_t{one.tensor->writes - one.writes}), loops = one.tensor->writes_of_loops;
+  return loops == kNoValue ? each : conditions_.combined(jit::ScalarOp::add, each, loops);
+}
+
+// Behind the first way they are again what they were in front of it.
+void Forks::put_back_written(Fork& fork) {
+  for (Written& one : fork.written) {
+    VTensor& tensor = *one.tensor;
+    if (tensor.requires_grad || tensor.unrecorded) abandon("a tensor gets a gradient history on one of its ways");
+    one.first = tensor.id;
+    one.first_count = count_writes(one);
+    tensor.id = one.before;
+    ++tensor.version;
+    tensor.writes = one.writes;
+    tensor.writes_of_loops = kNoValue;
+  }
+}
+
+void Forks::collect_written(Fork& fork) {
+  for (Written& one : fork.written) {
+    const VTensor& tensor = *one.tensor;
+    if (tensor.requires_grad || tensor.unrecorded) abandon("a tensor gets a gradient history on one of its ways");
+    if (one.first_count == kNoValue) one.first_count = builder_.constant(int64_t{0});  // the second way alone writes it
+    const ValueId count = count_writes(one);
+    const auto yield = [&](ValueId first, ValueId second) {
+      fork.yielded[0].push_back(first);
+      fork.yielded[1].push_back(second);
+      return fork.yielded[0].size() - 1;
+    };
+    if (one.first != tensor.id) one.place = yield(one.first, tensor.id);
+    if (one.first_count != count) one.count_place = yield(one.first_count, count);
+  }
+}
+
+void Forks::join_written(const Fork& fork, std::span<const ValueId> results) {
+  for (const Written& one : fork.written) {
+    VTensor& tensor = *one.tensor;
+    if (one.place) tensor.id = results[*one.place];
+    ++tensor.version;
+    writes_.note_version(tensor);
+    if (!one.count_place) continue;
+    tensor.writes = one.writes;
+    tensor.writes_of_loops = results[*one.count_place];
+  }
+}
+
 void Forks::note(const Virtual& object) {
-  if (is_open() && object.number <= open_.back()->objects) abandon("one of its ways changes an object");
-  note_shared(object);
-}
-
-void Forks::note_shared(const Virtual& object) {
-  for (const Shared& pair : shared_)
-    if (pair.one.get() == &object || pair.other.get() == &object) refuse(pair.place, kWasThere);
-}
-
-// Two that the ways have given may be one, and so may such a one and what it was on one of the ways.
-void Forks::compare(const Virtual& a, const Virtual& b) {
-  const auto find = [&](const Virtual& one, const Virtual* other) {
-    return std::find_if(shared_.begin(), shared_.end(), [&](const Shared& pair) {
-      return pair.one.get() == &one && (!other || pair.other.get() == other);
-    });
-  };
-  const bool are_given = find(a, nullptr) != shared_.end() && find(b, nullptr) != shared_.end();
-  for (const auto& pair : {find(a, are_given ? nullptr : &b), find(b, are_given ? nullptr : &a)})
-    if (pair != shared_.end()) refuse(pair->place, kWasThere);
+  if (object.number <= open_.back()->objects) abandon("one of its ways changes an object");
 }
 
 // ---- the ends of the ways ----
@@ -203,15 +273,17 @@ bool Forks::take_ends(Av* result) {
 
 void Forks::end_way(const Av& result) {
   Fork& fork = *open_.back();
+  if (builder_.open_blocks() != fork.blocks) abandon("a loop in it is left in the middle");
   if (fork.is_second) {
     join(result);
     return;
   }
   keep_first(fork, result);
+  put_back_written(fork);
   builder_.next_branch();
   AFrame& frame = frames_.frame();
   frame = fork.before;
-  frame.pc = way_of_branch(*fork.place.code->code, fork.place.head, false);
+  frame.pc = fork.other;
   fork.is_second = true;
 }
 
@@ -258,6 +330,8 @@ Av Forks::join(const Av& result) {
   if (!(modes_ == fork.modes) || frame.handlers != fork.before.handlers) abandon("its ways end in different modes");
   each([&](const Av& a, const Av& b) { collect(fork, a, b); });
   collect(fork, fork.result, result);
+  const size_t of_variables = fork.yielded[0].size();
+  collect_written(fork);
   builder_.origin = frames_.origin_at(fork.place.head);
   const std::vector<ValueId> results = builder_.end_branch(fork.condition, fork.yielded[0], fork.yielded[1]);
   for (ValueId id : results)
@@ -271,7 +345,10 @@ Av Forks::join(const Av& result) {
   end_histories(fork, results);
   size_t next = 0;
   each([&](const Av& a, Av& b) { b = joined(fork, a, b, results, &next); });
-  return joined(fork, fork.result, result, results, &next);
+  const Av returned = joined(fork, fork.result, result, results, &next);
+  TSC_CHECK(next == of_variables, "a branch gives another number of values");
+  join_written(fork, results);
+  return returned;
 }
 
 void Forks::end_histories(const Fork& fork, std::span<const ValueId> results) {
@@ -323,9 +400,10 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
   const jit::Type &type = region_.type(first), &other = region_.type(second);
   if (type.dtype != other.dtype || type.sizes.size() != other.sizes.size())
     abandon("a tensor has another dtype or number of dimensions on one of its ways");
-  for (VTensor* tensor : {&a, &b})
-    if (const auto first = fork.roots.emplace(root_of(*tensor), tensor).first; first->second != tensor)
-      fork.of_several.insert(first->first);
+  for (VTensor* tensor : {&a, &b}) {
+    note_root(fork, *tensor, *tensor);
+    for (const VTensor::SameAs& one : tensor->same_as) note_root(fork, *tensor, static_cast<VTensor&>(*one.tensor));
+  }
   if (a.requires_grad != b.requires_grad) abandon("a tensor has a gradient history on one of its ways alone");
   if (a.requires_grad) fork.recorded.push_back(fork.yielded[0].size());
   fork.yielded[0].push_back(first);
@@ -336,6 +414,12 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
       fork.yielded[way].push_back(one.condition);
       fork.yielded[1 - way].push_back(builder_.constant_bool(false));
     }
+}
+
+// The tensor has the memory of `its`, or may have.
+void Forks::note_root(Fork& fork, const VTensor& tensor, VTensor& its) {
+  const auto first = fork.roots.emplace(root_of(its), &tensor).first;
+  if (first->second != &tensor) fork.of_several.insert(first->first);
 }
 
 // Of one that the way has made, or joined from others.
@@ -393,7 +477,11 @@ bool Forks::name_outside(const Fork& fork, VTensor& side, ValueId condition, std
   if (is_own(fork, side)) return root_of(side)->writes == 0;
   if (side.unnamed) return false;
   if (conditions.empty()) names->push_back({condition, side.shared_from_this()});
-  for (size_t i = 0; i < conditions.size(); ++i) names->push_back({conditions[i], side.same_as[i].tensor});
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    VTensor& one = static_cast<VTensor&>(*side.same_as[i].tensor);
+    if (!is_own(fork, one)) names->push_back({conditions[i], side.same_as[i].tensor});
+    else if (root_of(one)->writes > 0) return false;
+  }
   return std::all_of(names->begin(), names->end(), [&](const VTensor::SameAs& one) {
     return is_known_outside(fork, static_cast<const VTensor&>(*one.tensor));
   });
@@ -423,19 +511,13 @@ std::shared_ptr<VTensor> Forks::joined_tensor(const Fork& fork, VTensor& a, VTen
   bool known = true;
   for (int way : {0, 1}) {
     known = known && name_outside(fork, *sides[way], holds[way], conditions[way], &made->same_as);
-    for (VTensor* its = sides[way]; its; its = its->view ? its->view->parent.get() : nullptr) share(fork, *made, *its);
+    for (VTensor* its = sides[way]; its; its = its->view ? its->view->parent.get() : nullptr)
+      shared_memory_.note_pair(fork.place, *made, *its);
   }
   if (known) return made;
   made->same_as.clear();
   made->unnamed = true;
   return made;
-}
-
-// The memory of `one` may be that of `other`, and of what that may be.
-void Forks::share(const Fork& fork, VTensor& one, Virtual& other) {
-  for (size_t i = 0, known = shared_.size(); i < known; ++i)
-    if (shared_[i].one.get() == &other) shared_.push_back({fork.place, one.shared_from_this(), shared_[i].other});
-  shared_.push_back({fork.place, one.shared_from_this(), other.shared_from_this()});
 }
 
 }  // namespace tsc::interp

@@ -4,11 +4,10 @@
 // state. What differs where they meet, variables and what the function returns, becomes results of the If: numbers,
 // tensors of one dtype and rank, and tuples and lists of those. A way that does anything else that lasts (it acts on
 // the host, changes an object that was there before, leaves the region) is found out on the
-// way: capture starts again, and the branch ends the region (or is guessed, see guesses.h). A tensor that is made on
-// one way and was there before on the other may have the memory of that one: as soon as one of them is written or
-// compared by identity, capture starts again as well. Where it leaves the region, a recipe says which object it is
-// (VTensor::same_as). Owns the open branches and the tensors that share memory in this way. Must not know what an
-// instruction means.
+// way: capture starts again, and the branch ends the region (or is guessed, see guesses.h). Elements of a tensor that
+// was there before may be written, where no gradient needs them. A tensor that is made on one way and was there before
+// on the other may have the memory of that one (shared_memory.h); where it leaves the region, a recipe says which
+// object it is (VTensor::same_as). Owns the open branches. Must not know what an instruction means.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -19,7 +18,11 @@ class Forks : private Room {
   // The current instruction, a jump by that condition, begins an If: what follows is the way on which it holds. False:
   // this branch cannot.
   bool begin(const Av& condition);
+  // It begins the If whose first way is another turn of a loop (while_loops.h), which goes on at `exit` without.
+  bool begin_loop(const LoopPlace& place, ValueId goes_on, uint32_t exit);
+  bool may_begin(const LoopPlace& place) const;
   bool is_open() const { return !open_.empty(); }
+  size_t open_count() const { return open_.size(); }
   // In front of every instruction: a way may be at its end.
   void check_place() {
     if (is_open()) check_ends();
@@ -29,18 +32,14 @@ class Forks : private Room {
   bool take_return(Av* result) { return !is_open() || take_ends(result); }
   // In front of every change of a virtual object.
   void note_change(const Virtual& object) {
-    if (is_open() || !shared_.empty()) note(object);
+    if (is_open()) note(object);
   }
-  // Somebody asks whether two tensors are one object.
-  void note_identity(const Virtual& a, const Virtual& b) {
-    if (!shared_.empty() && &a != &b) compare(a, b);
+  // In front of every write to the elements of a tensor.
+  void note_write(VTensor& tensor) {
+    if (is_open()) note_written(tensor);
   }
-  // The tensor leaves the region, and no recipe says which of two it is; or somebody asks for more than its elements.
-  void note_escape(const Virtual& object) {
-    for (const Shared& pair : shared_)
-      if (pair.one.get() == &object) refuse(pair.place, kWasThere);
-  }
-  [[noreturn]] void abandon(std::string why);  // the innermost branch
+  [[noreturn]] void abandon(std::string why);                         // the innermost branch
+  [[noreturn]] void refuse(const LoopPlace& place, std::string why);  // to be an If, from now on
   // All branches of the region that are Ifs end it from now on. Does nothing where there are none.
   void give_up(std::string why);
   // Why the branch could not be an If; null: nobody knows.
@@ -48,15 +47,10 @@ class Forks : private Room {
 
  private:
   static constexpr uint32_t kReturn = ~0u;
-  static constexpr const char* kWasThere = "on one of its ways a variable is a tensor that was there before";
   struct Fork;
-  // A tensor and the one whose memory it may have.
-  struct Shared {
-    LoopPlace place;
-    VirtualRef one, other;
-  };
+  struct Written;
 
-  bool may_begin(const LoopPlace& place) const;
+  void open(const LoopPlace& place, ValueId holds, uint32_t join, uint32_t other);
   void check_ends();
   bool take_ends(Av* result);
   void end_way(const Av& result);
@@ -73,18 +67,19 @@ class Forks : private Room {
                                          size_t* next);
   bool name_outside(const Fork& fork, VTensor& side, ValueId condition, std::span<const ValueId> conditions,
                     std::vector<VTensor::SameAs>* names) const;
+  static void note_root(Fork& fork, const VTensor& tensor, VTensor& its);
   static std::span<const VTensor::SameAs> own_choice(const Fork& fork, const VTensor& tensor);
   static bool is_own(const Fork& fork, VTensor& tensor);
   bool is_known_outside(const Fork& fork, const VTensor& tensor) const;
-  void share(const Fork& fork, VTensor& one, Virtual& other);
   void note(const Virtual& object);
-  void note_shared(const Virtual& object);
-  void compare(const Virtual& a, const Virtual& b);
-  [[noreturn]] void refuse(const LoopPlace& place, std::string why);
+  void note_written(VTensor& tensor);
+  ValueId count_writes(const Written& one) const;
+  void put_back_written(Fork& fork);
+  void collect_written(Fork& fork);
+  void join_written(const Fork& fork, std::span<const ValueId> results);
 
   std::vector<std::shared_ptr<Fork>> open_;  // outermost first
   std::vector<LoopPlace> closed_;            // branches that are Ifs of the region
-  std::vector<Shared> shared_;
 };
 
 }  // namespace tsc::interp

@@ -21,7 +21,7 @@ namespace tsc::interp {
 namespace {
 
 // A region beyond this is cut; the interpreter goes on and may enter a next region.
-constexpr size_t kMaxRegionInstructions = 60000;
+constexpr size_t kMaxRegionValues = 60000;
 constexpr uint32_t kMaxSteps = 2000000;
 
 }  // namespace
@@ -112,8 +112,7 @@ void Frames::step() {
   const uint32_t pc = frame.pc;
   step_pc_ = pc;
   builder_.origin = jit::RegionBuilder::kAskOrigin;  // most instructions append nothing
-  if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
-    break_here(BreakReason::too_large);
+  if (++steps_ > kMaxSteps || region_.value_count() > kMaxRegionValues) break_here(BreakReason::too_large);
   if (memory_.breaks_everywhere && plan_.instructions && stack_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
   if (memory_.only_call && plan_.instructions && stack_.size() == 1)
@@ -148,7 +147,7 @@ bool Frames::begins_statement(const AFrame& frame) const {
 }
 
 bool Frames::has_room_for(size_t instructions, uint32_t steps) const {
-  return region_.body.instructions.size() + instructions <= kMaxRegionInstructions && steps_ + steps <= kMaxSteps;
+  return region_.value_count() + instructions <= kMaxRegionValues && steps_ + steps <= kMaxSteps;
 }
 
 const Av& Frames::read(uint16_t reg) {

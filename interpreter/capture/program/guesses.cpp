@@ -1,19 +1,31 @@
 #include "interpreter/capture/program/guesses.h"
 
+#include <algorithm>
+
 #include "interpreter/capture/compiler/branches.h"
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/while_loops.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/written/effects.h"
 
 namespace tsc::interp {
 
+namespace {
+
+// Turns of a loop that are followed where each ends in a guess that there is another one; then the region ends.
+constexpr std::ptrdiff_t kMostTurns = 64;
+
+}  // namespace
+
 // What happens in front of the branch happens a second time when the guess is wrong.
-bool Guesses::may_guess() {
+bool Guesses::may_guess() const {
+  const AFrame& frame = frames_.frame();
   return memory_.branches && !memory_.breaks_everywhere && !memory_.only_call && builder_.open_blocks() == 0 &&
-         effects_.can_begin_anew();
+         effects_.can_begin_anew() &&
+         std::count(guessed_.begin(), guessed_.end(), LoopPlace{frame.code.get(), frame.pc}) < kMostTurns;
 }
 
 // A branch that always goes one way is guessed, which leaves what is on both sides of it one piece: so the region ends
@@ -35,6 +47,8 @@ bool Guesses::decide(const Av& condition) {
   const uint32_t pc = frame.pc;
   const std::optional<bool> expected = memory_.branches ? memory_.branches->expected(code, pc) : std::nullopt;
   const bool may = expected && may_guess();
+  if (!may)
+    if (const std::optional<bool> way = whiles_.test(condition)) return *way;
   if (!may && may_fork(code, pc) && forks_.begin(condition)) return true;
   if (!may) {
     plan_.lacks_guess |= expected.has_value();
@@ -50,6 +64,7 @@ bool Guesses::decide(const Av& condition) {
   wrong.form = ExitPlan::Form::Anew;
   wrong.branch = {Local<CodeObject>(frame.code), pc};
   plan_.exits.push_back(std::move(wrong));
+  guessed_.push_back({code, pc});
   builder_.guard(asked, static_cast<uint32_t>(plan_.exits.size() - 1), {});
   cells_.note_fact("the branch in line " + std::to_string(code->code->line_of(pc)) + " of " + code->code->name +
                    " goes as before: " + (*expected ? "the condition holds" : "the condition does not hold"));

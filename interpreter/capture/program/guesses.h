@@ -4,7 +4,7 @@
 // when it is there. It does so only where nothing that the region has done so far could be seen: when the guess is
 // wrong the region is given up, and the interpreter runs everything again, with the random numbers of before. A branch
 // that goes either way is an If of the region where that can be (forks.h).
-// Owns nothing. Must not know how a branch came to be expected.
+// Owns how often each branch has been guessed in this region. Must not know how a branch came to be expected.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -16,9 +16,11 @@ class Guesses : private Room {
   bool decide(const Av& condition);
 
  private:
-  bool may_guess();
+  bool may_guess() const;
   bool may_fork(const CodeObject* code, uint32_t pc) const;
   [[noreturn]] void leave_at(const Av& condition);
+
+  std::vector<LoopPlace> guessed_;  // once for each time
 };
 
 }  // namespace tsc::interp

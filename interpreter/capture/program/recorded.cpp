@@ -7,9 +7,9 @@
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/program/call_record.h"
-#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
@@ -356,7 +356,7 @@ bool Numbers::is_same_number(ValueId a, ValueId b) {
 // Of two tensors; other objects are found by reading, or spoil the record.
 bool Operators::is_identical(const Av& a, const Av& b) {
   if (is_virtual(a, VirtualKind::Tensor) && is_virtual(b, VirtualKind::Tensor))
-    forks_.note_identity(*a.object, *b.object);
+    shared_memory_.note_identity(*a.object, *b.object);
   return repeats_.recorded(
       [&] { return are_one_object(a, b); },
       [&](CallRecorder& r, bool same) {

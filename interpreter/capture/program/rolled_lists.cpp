@@ -4,6 +4,7 @@
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loop.h"
 #include "interpreter/capture/values/containers.h"
+#include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/tensors.h"
 
@@ -51,6 +52,16 @@ void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
 }
 
 // ---- lists that have grown ----
+
+void RolledLoops::leave_lists(Loop& loop, std::span<const ValueId> rows) {
+  // A tensor whose memory an item has too is not written any more.
+  for (const Virtual* began : loop.shown)
+    if (const auto now = loop.made.find(began); now != loop.made.end()) seen_in_rows_.push_back(now->second.object);
+  for (size_t i = 0; i < loop.lists.size(); ++i) {
+    loop.lists[i]->tail.clear();
+    loop.lists[i]->rows = tensors_.new_tensor(rows[i], !gradients_.is_without_history(rows[i]));
+  }
+}
 
 Av RolledLoops::length_of(const VList& list) {
   if (list.rows.is_undefined()) follow_all();

@@ -60,28 +60,14 @@ class RolledLoops : private Room {
   [[noreturn]] void follow(const std::vector<LoopPlace>& places);
   void turn_behind(const lang::Instruction& for_iter, Loop& loop);
   void forget_left();
-  void clear_dead(uint32_t iterator_register);
-  // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values
-  // of the region.
+  // The turn for all that are left begins, and what differs is unknown in it (turn_values.h); it ends.
   void open(Loop& loop);
-  void take_changed(Loop& loop);
-  void collect(Loop& loop, const Av& before, const Av& now, bool changes);
-  void collect_tensor(Loop& loop, const VTensor& before, VTensor& now);
-  Av unknown(Loop& loop, const Av& before, const Av& now, bool changes);
-  Av counter(const Av& first, int64_t step, ValueId number);
-  Av with_items(const Av& like, std::vector<Av> items);
-  // It ends: what stands in the place of what was unknown.
   void close(Loop& loop);
-  void collect_next(Loop& loop, const Av& began, const Av& now, std::vector<ValueId>* next);
-  ValueId next_tensor(Loop& loop, const VTensor& began, const Av& now);
-  void check_types(const Loop& loop, std::span<const ValueId> next);
   void end_histories(const Loop& loop, std::span<const ValueId> next, std::span<const ValueId> results);
-  void leave_behind(Loop& loop, std::span<const ValueId> results);
-  ValueId count_writes(const Loop& loop, size_t place, const VTensor& tensor);
-  Av behind(Loop& loop, const Av& began, std::span<const ValueId> results);
   // Lists that grow by one tensor in each turn.
   void take_list(Loop& loop, const std::shared_ptr<VList>& list);
   void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
+  void leave_lists(Loop& loop, std::span<const ValueId> rows);
 
   std::vector<std::shared_ptr<Loop>> loops_;  // outermost first
   std::vector<LoopPlace> numbered_;           // loops behind which a number is unknown

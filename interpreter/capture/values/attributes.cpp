@@ -6,10 +6,10 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/calls.h"
-#include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/shapes.h"
@@ -98,7 +98,7 @@ Av Attributes::tensor_attribute(const Av& object, VTensor& tensor, StrObject* na
   if (text == "dtype") return Av::constant(dtype_value(tensor_state_, region_.type(tensors_.current(tensor)).dtype));
   if (text == "ndim") return Av::integer(static_cast<int64_t>(region_.type(tensors_.current(tensor)).sizes.size()));
   if (text == "requires_grad") return Av::boolean(tensor.requires_grad);
-  if (text == "is_leaf" || text == "grad") forks_.note_escape(tensor);
+  if (text == "is_leaf" || text == "grad") shared_memory_.note_escape(tensor);
   if (text == "is_leaf") return Av::boolean(tensor.leaf);
   if (text == "grad") return gradients_.load_gradient(tensor);
   if (text == "data") {
@@ -417,7 +417,7 @@ void Attributes::store_host_attribute(const Av& object, StrObject* name, const A
 
 void Attributes::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name, const Av& value) {
   std::string_view text = name->view();
-  forks_.note_escape(tensor);
+  shared_memory_.note_escape(tensor);
   if (text == "grad") {
     if (!value.is_none() && !tensors_.tensor_of(value)) break_here(BreakReason::raises, "TypeError: grad");
     return writes_.set_gradient(tensors_.share_tensor(object), value);

@@ -6,15 +6,31 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/shared_memory.h"
+#include "interpreter/capture/program/while_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/written/writes.h"
 
 namespace tsc::interp {
 
-void Effects::will_change(const Virtual& object) {
+static void refuse_built(const Virtual& object) {
   if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
+}
+
+void Effects::will_change(const Virtual& object) {
+  refuse_built(object);
   rolled_.note_change(object);
+  whiles_.note_change(object);
   forks_.note_change(object);
+  shared_memory_.note_change(object);
+}
+
+void Effects::will_write(VTensor& tensor) {
+  refuse_built(tensor);
+  rolled_.note_change(tensor);
+  whiles_.note_change(tensor);
+  forks_.note_write(tensor);
+  shared_memory_.note_change(tensor);
 }
 
 // The history of a tensor is made when the region is left: what is printed before would lack it, and what is stored

@@ -24,6 +24,8 @@ class Effects : private Room {
   // In front of every change of a virtual object. One that a host instruction has built exists outside already:
   // the interpreter changes it.
   void will_change(const Virtual& object);
+  // In front of every write to the elements of a tensor, of one that it is a view of and of the views of that.
+  void will_write(VTensor& tensor);
   // In front of what runs in the host, and of an operation that may raise.
   void effect_may_raise();
   void operation_may_raise();

@@ -158,7 +158,7 @@ bool Writes::shows_leaf(const VTensor& root) const {
 }
 
 // In front of a write to the tensor's memory.
-void Writes::check_writable(const VTensor& root) {
+void Writes::check_writable(VTensor& root) {
   if (modes_.grad_enabled && root.leaf && root.requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
   if (modes_.grad_enabled && root.input != kNoValue && shows_leaf(root))
@@ -176,9 +176,9 @@ void Writes::check_writable(const VTensor& root) {
   if (root.has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
   if (root.input != kNoValue && memory_.shared.count(source_place(plan_.sources, plan_.sources[root.source])))
     break_here(BreakReason::write, "its memory is that of another tensor too");
-  effects_.will_change(root);
+  effects_.will_write(root);
   for (const std::weak_ptr<VTensor>& view : root.views)
-    if (const std::shared_ptr<VTensor> tensor = view.lock()) effects_.will_change(*tensor);
+    if (const std::shared_ptr<VTensor> tensor = view.lock()) effects_.will_write(*tensor);
   if (!root.host.is_undefined() && cast<TensorObject>(root.host)->tensor.overlaps_itself())
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
 }

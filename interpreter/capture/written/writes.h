@@ -15,7 +15,7 @@ class Writes : private Room {
   // target[...] = value, with broadcasting.
   void assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history = WriteHistory::Take);
   // Breaks where a write would be seen in another way than the interpreter shows it.
-  void check_writable(const VTensor& root);
+  void check_writable(VTensor& root);
   // `.grad = value`.
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   // Memory of written inputs, and `.grad`, are brought up to date.

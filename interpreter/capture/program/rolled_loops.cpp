@@ -98,7 +98,7 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
     open(loop);
     number = conditions_.combined(ScalarOp::add, loop.number, number);
   }
-  ++loop.turns;
+  if (loop.turns++ == 0) loop.objects_before = objects_made_;
   loop.before = frames_.frame().registers;
   loop.changed.clear();
   loop.had.clear();

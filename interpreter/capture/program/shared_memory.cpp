@@ -6,13 +6,19 @@
 
 namespace tsc::interp {
 
+void SharedMemory::add(const LoopPlace& branch, VTensor& one, const VirtualRef& other) {
+  if (known_.emplace(&one, other.get()).second) pairs_.push_back({branch, one.shared_from_this(), other});
+}
+
 void SharedMemory::note_pair(const LoopPlace& branch, VTensor& one, Virtual& other) {
-  const auto add = [&](const VirtualRef& its) {
-    if (known_.emplace(&one, its.get()).second) pairs_.push_back({branch, one.shared_from_this(), its});
-  };
   for (size_t i = 0, known = pairs_.size(); i < known; ++i)
-    if (pairs_[i].one.get() == &other) add(VirtualRef(pairs_[i].other));
-  add(other.shared_from_this());
+    if (pairs_[i].one.get() == &other) add(branch, one, VirtualRef(pairs_[i].other));
+  add(branch, one, other.shared_from_this());
+}
+
+void SharedMemory::note_stand_in(VTensor& one, Virtual& other) {
+  for (size_t i = 0, known = pairs_.size(); i < known; ++i)
+    if (pairs_[i].one.get() == &other) add(LoopPlace(pairs_[i].branch), one, VirtualRef(pairs_[i].other));
 }
 
 // Two that branches have given may be one, and so may such a one and what it was on one of the ways.

@@ -14,6 +14,8 @@ class SharedMemory : private Room {
   explicit SharedMemory(const Rooms& rooms) : Room(rooms) {}
   // The memory of `one`, which the branch gives, may be that of `other`, and of what that may be.
   void note_pair(const LoopPlace& branch, VTensor& one, Virtual& other);
+  // And what `other` may be, `one` may be: it stands for it in the turns of a loop, or behind them.
+  void note_stand_in(VTensor& one, Virtual& other);
   // In front of every change of a virtual object.
   void note_change(const Virtual& object) const {
     for (const Pair& pair : pairs_)
@@ -34,6 +36,7 @@ class SharedMemory : private Room {
     LoopPlace branch;
     VirtualRef one, other;
   };
+  void add(const LoopPlace& branch, VTensor& one, const VirtualRef& other);
   void compare(const Virtual& a, const Virtual& b) const;
   [[noreturn]] void refuse(const Pair& pair) const;
 

@@ -4,6 +4,7 @@
 
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/program/turn_conditions.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
@@ -90,6 +91,20 @@ void TurnValues::take(TurnState& state, const Virtual* iterator,
   take_changed(state, take_list);
 }
 
+// Whether a variable that the last turn has left alone has it, or may have it inside of another object.
+bool TurnValues::is_held_elsewhere(const TurnState& state, const Virtual& object) const {
+  if (object.number > state.objects) return false;
+  if (object.number <= state.objects_before) return true;
+  const AFrame& frame = frames_.frame();
+  for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
+    const Av& now = frame.registers[reg];
+    if (now.kind != Av::Kind::Virtual || !is_same(state.before[reg], now) || !is_tracked(frame, reg)) continue;
+    const bool holds_others = now.object->kind != VirtualKind::Tensor && now.object->number > state.objects_before;
+    if (now.object.get() == &object || holds_others) return true;
+  }
+  return false;
+}
+
 // Objects that the last turn has found and changed: elements of tensors, and closure cells.
 void TurnValues::take_changed(TurnState& state, const std::function<void(const std::shared_ptr<VList>&)>& take_list) {
   for (const VirtualRef& object : state.changed) {
@@ -129,6 +144,7 @@ void TurnValues::collect(TurnState& state, const Av& before, const Av& now, bool
   const std::vector<Av>* items = items_of_both(before, now, &others);
   if (!items || others->size() != items->size() || !state.made.emplace(now.object.get(), Av()).second)
     refuse(kAnotherObject);
+  if (!changes && is_held_elsewhere(state, *now.object)) refuse(kOneOrTwo);
   for (size_t i = 0; i < items->size(); ++i) collect(state, (*others)[i], (*items)[i], changes);
 }
 
@@ -138,15 +154,17 @@ void TurnValues::collect_tensor(TurnState& state, const VTensor& before, VTensor
   const bool is_plain = now.source == Virtual::kMadeHere && now.input == kNoValue && !now.hooked && !now.built &&
                         !now.has_grad_overlay && !now.has_ambiguous() && !now.unrecorded && now.host.is_undefined() &&
                         now.is_inference == before.is_inference && now.contiguous && !now.view && !has_views(now) &&
-                        !now.unnamed && now.same_as.empty();
+                        !now.unnamed;
   const auto is_changed = [&](const VirtualRef& one) { return one.get() == &now; };
   if (!is_plain || std::any_of(state.changed.begin(), state.changed.end(), is_changed)) refuse(kMoreThanElements);
+  if (is_held_elsewhere(state, now)) refuse(kOneOrTwo);
   const ValueId id = tensors_.current(now);
   const jit::Type &type = region_.type(id), &earlier = region_.type(before.id);
   if (type.dtype != earlier.dtype || type.sizes.size() != earlier.sizes.size()) refuse(kAnotherType);
   for (size_t i = 0; i < type.sizes.size(); ++i)
     if (!builder_.known_equal(type.sizes[i], earlier.sizes[i])) refuse(kAnotherType);
   state.carried.push_back({type, id});
+  if (!now.same_as.empty()) state.carried.push_back({{jit::ValueKind::Bool, {}, {}}, builder_.constant_bool(true)});
 }
 
 // ---- where the turn begins ----
@@ -199,6 +217,10 @@ Av TurnValues::unknown(TurnState& state, const Av& before, const Av& now, bool c
     made->requires_grad = tensor->requires_grad;
     made->leaf = !tensor->requires_grad;
     made->is_inference = tensor->is_inference;
+    if (!tensor->same_as.empty()) {
+      state.kept[made.get()] = {next_input(state), std::static_pointer_cast<VTensor>(now.object)};
+      shared_memory_.note_stand_in(*made, *now.object);
+    }
     return known = Av::of(made);
   }
   const std::vector<Av>* others = nullptr;
@@ -226,6 +248,7 @@ std::vector<ValueId> TurnValues::ends(TurnState& state) {
   const AFrame& frame = frames_.frame();
   std::vector<ValueId> next;
   state.ended.clear();
+  state.at_end.clear();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
     const auto slot = std::find(state.registers.begin(), state.registers.end(), reg);
     if (slot != state.registers.end())
@@ -289,15 +312,37 @@ void TurnValues::collect_next(TurnState& state, const Av& began, const Av& now, 
       if (!is_same(began, now)) refuse(kAnotherObject);
       return;
     }
-    return next->push_back(next_tensor(state, *tensor, now));
+    next->push_back(next_tensor(state, *tensor, now));
+    const auto kept = state.kept.find(tensor);
+    if (kept != state.kept.end()) next->push_back(is_kept(kept->second, *began.object, *as<VTensor>(now)));
+    return;
   }
   const std::vector<Av>* others = nullptr;
   const std::vector<Av>* items = items_of_both(began, now, &others);
-  if (!items || items->size() != others->size()) {
+  if (!items || items->size() != others->size() || !is_of_turn(state, *now.object)) {
     if (!is_same(began, now)) refuse(kAnotherObject);
     return;
   }
   for (size_t i = 0; i < items->size(); ++i) collect_next(state, (*others)[i], (*items)[i], next);
+}
+
+// Whether the turn has made it, or began with it as one of the unknown.
+bool TurnValues::is_of_turn(const TurnState& state, const Virtual& object) const {
+  return object.number > state.objects || std::any_of(state.made.begin(), state.made.end(), [&](const auto& one) {
+           return one.second.kind == Av::Kind::Virtual && one.second.object.get() == &object;
+         });
+}
+
+// It is an object that no other variable has, or stays the one that it was.
+void TurnValues::note_objects(TurnState& state, const VTensor& began, const VTensor& now) {
+  if (!is_of_turn(state, now)) refuse(kAnotherObject);
+  if (!state.at_end.insert(&now).second) refuse(kOneOrTwo);
+  const bool may_be_kept = state.kept.count(&began) || !now.same_as.empty();
+  if (may_be_kept && (began.writes > 0 || now.writes > 0)) refuse(kMoreThanElements);
+  if (&now != &began && state.kept.count(&now)) refuse(kOneOrTwo);
+  for (const VTensor::SameAs& one : now.same_as)
+    if (one.tensor.get() != &began) refuse(kOneOrTwo);
+  if (!now.same_as.empty() && !state.at_end.insert(&began).second) refuse(kOneOrTwo);
 }
 
 ValueId TurnValues::next_tensor(TurnState& state, const VTensor& began, const Av& now) {
@@ -306,12 +351,22 @@ ValueId TurnValues::next_tensor(TurnState& state, const VTensor& began, const Av
                         tensor.requires_grad == began.requires_grad && !tensor.hooked && !tensor.has_grad_overlay &&
                         !tensor.has_ambiguous() && !tensor.unrecorded && tensor.is_inference == began.is_inference &&
                         tensor.contiguous && !tensor.view && (tensor.id == began.id || !has_views(tensor)) &&
-                        !tensor.unnamed && tensor.same_as.empty();
+                        !tensor.unnamed;
   if (!is_plain || tensor.writes_of_loops != kNoValue) refuse(kMoreThanElements);
+  note_objects(state, began, tensor);
   state.last_writes[&began] = tensor.writes;
   const ValueId id = tensors_.current(tensor);
   if (tensor.requires_grad) state.with_gradients.push_back(id);
   return id;
+}
+
+// Whether what goes on to the next turn is what stood in front of the loop.
+ValueId TurnValues::is_kept(const KeptValue& kept, const Virtual& began, const VTensor& now) {
+  if (&now == &began) return kept.still;
+  ValueId found = builder_.constant_bool(false);
+  for (const VTensor::SameAs& one : now.same_as)
+    found = conditions_.combined(ScalarOp::logical_or, found, one.condition);
+  return conditions_.combined(ScalarOp::logical_and, found, kept.still);
 }
 
 // ---- behind the loop ----
@@ -360,6 +415,12 @@ Av TurnValues::behind(TurnState& state, const Av& began, std::span<const ValueId
     made->requires_grad = tensor->requires_grad;
     made->leaf = !tensor->requires_grad;
     made->is_inference = tensor->is_inference;
+    if (const auto kept = state.kept.find(tensor); kept != state.kept.end()) {
+      const ValueId still = results[state.next_value++];
+      for (const VTensor::SameAs& one : kept->second.before->same_as)
+        made->same_as.push_back({conditions_.combined(ScalarOp::logical_and, still, one.condition), one.tensor});
+      shared_memory_.note_stand_in(*made, *kept->second.before);
+    }
     const Av left = Av::of(made);
     if (made->requires_grad) gradients_.remember_history({&left, 1}, made->id);
     return state.made[began.object.get()] = left;

@@ -6,7 +6,9 @@
 // those can be carried; NotCarried says what cannot. The loops themselves are rolled_loops.h and while_loops.h, which
 // own the state. Must not know what ends a loop. Defined in turn_values.cpp.
 #include <map>
+#include <set>
 
+#include "interpreter/capture/abstract.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -30,9 +32,17 @@ struct CarriedValue {
   ValueId initial = kNoValue;
 };
 
+// A tensor that was one of several in front of the loop (VTensor::same_as), of which only the run knows which. Whether
+// it is that one still, because no turn has made another, is a carried value.
+struct KeptValue {
+  ValueId still = kNoValue;
+  std::shared_ptr<VTensor> before;
+};
+
 struct TurnState {
   std::vector<Av> before;                         // the registers at the beginning of the turn that began last
-  uint32_t objects = 0;                           // numbers of those that existed then are at most this
+  uint32_t objects = 0;                           // numbers of those that existed then are at most this,
+  uint32_t objects_before = 0;                    // and of those in front of the loop
   std::vector<VirtualRef> changed;                // of those
   std::map<const Virtual*, std::vector<Av>> had;  // lists among them: their items before
 
@@ -48,6 +58,8 @@ struct TurnState {
   std::vector<uint32_t> writes;                    // that each of them had,
   std::vector<ValueId> writes_of_loops;            // and those of loops
   std::map<const Virtual*, uint32_t> last_writes;  // of those in `began`: of what stands in its place at the end
+  std::map<const Virtual*, KeptValue> kept;        // of those in `began`
+  std::set<const Virtual*> at_end;                 // tensors that what goes on to the next turn is, or may be
   std::vector<TurnCounter> counters;
   std::map<const Virtual*, Av> made;               // for an object that differs: the one with the unknown in it
   std::map<const Virtual*, const Virtual*> ended;  // and what stands in its place at the end
@@ -81,6 +93,8 @@ class TurnValues : private Room {
   void leave_behind(TurnState& state, std::span<const ValueId> results, ValueId trips);
 
  private:
+  bool is_held_elsewhere(const TurnState& state, const Virtual& object) const;
+  bool is_of_turn(const TurnState& state, const Virtual& object) const;
   void take_changed(TurnState& state, const std::function<void(const std::shared_ptr<VList>&)>& take_list);
   void collect(TurnState& state, const Av& before, const Av& now, bool changes);
   void collect_tensor(TurnState& state, const VTensor& before, VTensor& now);
@@ -89,6 +103,8 @@ class TurnValues : private Room {
   Av counter(const Av& first, int64_t step, ValueId number);
   Av with_items(const Av& like, std::vector<Av> items);
   void collect_next(TurnState& state, const Av& began, const Av& now, std::vector<ValueId>* next);
+  ValueId is_kept(const KeptValue& kept, const Virtual& began, const VTensor& now);
+  void note_objects(TurnState& state, const VTensor& began, const VTensor& now);
   ValueId next_tensor(TurnState& state, const VTensor& began, const Av& now);
   void check_types(const TurnState& state, std::span<const ValueId> next) const;
   ValueId count_writes(const TurnState& state, size_t place, const VTensor& tensor, ValueId trips);

@@ -156,7 +156,7 @@ bool WhileLoops::begin(const Test& test, ValueId goes_on) {
 }
 
 void WhileLoops::next_turn(Loop& loop) {
-  ++loop.first_turns;
+  if (loop.first_turns++ == 0) loop.objects_before = objects_made_;
   loop.forks = forks_.open_count();
   loop.before = frames_.frame().registers;
   loop.changed.clear();

@@ -128,6 +128,8 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   } else if (const uint32_t writes = writes_of(recipe, live)) {
     elements.storage()->version = std::max(elements.storage()->version, writes);
   }
+  if (const Sizes strides = contiguous_strides(elements.sizes()); elements.strides() != strides)  // of one element
+    elements = view_as_strided(elements, elements.sizes(), strides, elements.offset());
   return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
 }
 

@@ -111,6 +111,18 @@ Pattern* AstBuilder::singleton_pattern(ConstantKind kind, Span span) {
   return p;
 }
 
+namespace {
+
+// Two keys that are written as one constant. Others may be equal when the pattern is matched, which is ValueError then.
+bool are_one_constant(const Expr* a, const Expr* b) {
+  if (a->kind != ExprKind::Constant || b->kind != ExprKind::Constant) return false;
+  const auto *one = as<const Constant>(a), *other = as<const Constant>(b);
+  return one->value_kind == other->value_kind && one->integer == other->integer && one->floating == other->floating &&
+         one->text == other->text;
+}
+
+}  // namespace
+
 Pattern* AstBuilder::mapping_pattern(Chain<MappingItem>* items, Span span) {
   auto* p = pattern<MatchMapping>(span);
   Chain<Expr*>* keys = chain<Expr*>();
@@ -118,6 +130,10 @@ Pattern* AstBuilder::mapping_pattern(Chain<MappingItem>* items, Span span) {
   List<MappingItem> all = list_of(items);
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i].rest) {
+      for (size_t k = 0; k < i; ++k)
+        if (!all[k].rest && are_one_constant(all[k].key, all[i].key))
+          error(Code::InvalidPattern, all[i].key->span, "mapping pattern checks duplicate key")
+              .label(all[k].key->span, "checked here first");
       append(keys, all[i].key);
       append(patterns, all[i].pattern);
       continue;

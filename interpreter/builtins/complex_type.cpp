@@ -38,6 +38,9 @@ ComplexNumber polar_power(Vm& vm, ComplexNumber a, ComplexNumber b) {
   return {length * std::cos(phase), length * std::sin(phase)};
 }
 
+// Objects of subclasses of int and float count as their numbers, whatever methods they have.
+Value plain_operand(const Value& v) { return is_kind(v, Kind::BoxedNumber) ? unboxed_number(v) : v; }
+
 bool is_equal(const Value& self, const Value& other) {
   const ComplexNumber z = self_of(self);
   if (const auto* right = try_cast<ComplexObject>(other)) return z.re == right->number.re && z.im == right->number.im;
@@ -45,14 +48,15 @@ bool is_equal(const Value& self, const Value& other) {
   return z.im == 0 && number_compare(CompareOp::Eq, Value::real(z.re), other);
 }
 
-Value complex_compare(Vm& vm, CompareOp op, const Value& self, const Value& other) {
+Value complex_compare(Vm& vm, CompareOp op, const Value& self, const Value& given) {
+  const Value other = plain_operand(given);
   const bool known = is_kind(other, Kind::Complex) || is_number(other) || is_big(other);
   if (!known || (op != CompareOp::Eq && op != CompareOp::Ne)) return vm.not_implemented();
   return Value::boolean(is_equal(self, other) == (op == CompareOp::Eq));
 }
 
 Value complex_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, bool) {
-  const std::optional<ComplexNumber> a = as_complex(left), b = as_complex(right);
+  const std::optional<ComplexNumber> a = as_complex(plain_operand(left)), b = as_complex(plain_operand(right));
   if (!a || !b) return vm.not_implemented();
   switch (op) {
     case BinaryOp::Add: return make_complex(vm, {a->re + b->re, a->im + b->im});

@@ -136,11 +136,13 @@ Local<ModuleObject> make_bisect_module(Vm& vm) {
   const char* signature = "a, x, lo=0, hi=None, *, key=None";
   m.function("bisect_left", signature, bisect<false>)
       .function("bisect_right", signature, bisect<true>)
-      .function("bisect", signature, bisect<true>)
       .function("insort_left", signature, insort<false>)
-      .function("insort_right", signature, insort<true>)
-      .function("insort", signature, insort<true>);
-  return m.finish();
+      .function("insort_right", signature, insort<true>);
+  Local<ModuleObject> made = m.finish();
+  const Value module = made.value();
+  for (const auto& [name, function] : {std::pair("bisect", "bisect_right"), std::pair("insort", "insort_right")})
+    set_attribute(vm, module, intern(vm, name).get(), get_attribute(vm, module, function));
+  return made;
 }
 
 }  // namespace tsc::interp

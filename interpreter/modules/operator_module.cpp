@@ -223,7 +223,14 @@ void add_getter(Vm& vm, ModuleBuilder& m, std::string_view name, Value (*make)(V
 
 Local<ModuleObject> make_operator_module(Vm& vm) {
   ModuleBuilder m(vm, "operator");
-  for (const Row& row : kRows) m.function(row.name, row.signature, row.code);
+  Local<ListObject> names = make_list(vm);
+  const auto add_name = [&](std::string_view name) { list_append(vm, names.get(), make_str(vm, name).value()); };
+  for (const Row& row : kRows) {
+    m.function(row.name, row.signature, row.code);
+    if (row.name[0] != '_') add_name(row.name);
+  }
+  for (const char* name : {"call", "itemgetter", "attrgetter", "methodcaller"}) add_name(name);
+  m.value("__all__", names.value());
   m.raw_function("call", call_object);
   add_getter(vm, m, "itemgetter", item_construct, item_call);
   add_getter(vm, m, "attrgetter", attribute_construct, attribute_call);

@@ -26,7 +26,9 @@ class Conditions : private Room {
   void set_hint(ValueId id, Scalar now) { hints_[id] = now; }
   void set_nonnegative(ValueId size) { nonnegative_.insert(size); }
   // Of a tensor whose size only the run knows: no tensor has more elements than memory has bytes.
-  void set_found_size(ValueId size) { bounds_[size] = kMostElements; }
+  void set_found_size(ValueId size) { set_bound(size, kMostElements); }
+  // The number is at most that far from 0.
+  void set_bound(ValueId number, int64_t most) { bounds_[number] = most; }
   void add_input_size(ValueId size, int64_t now) {
     hints_[size] = Scalar::of_int(now);
     input_sizes_.insert(size);

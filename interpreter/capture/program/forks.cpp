@@ -13,6 +13,7 @@
 #include "interpreter/capture/program/shared_memory.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/values/shapes.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/written/writes.h"
 
@@ -63,10 +64,10 @@ constexpr size_t kMostOpen = 16;  // both ways of each are followed: branches in
 // How a way may go on from `from` without passing `join`.
 struct Ways {
   bool returns = false;
-  bool goes_back = false;  // to an instruction in front of the branch
+  bool goes_back = false;  // to an instruction in front of `first`
   bool yields = false;
 };
-Ways ways_around(const lang::CodeObject& code, uint32_t branch, uint32_t from, uint32_t join) {
+Ways ways_around(const lang::CodeObject& code, uint32_t first, uint32_t from, uint32_t join) {
   Ways found;
   std::vector<bool> seen(code.instructions.size());
   std::vector<uint32_t> work = {from};
@@ -74,8 +75,8 @@ Ways ways_around(const lang::CodeObject& code, uint32_t branch, uint32_t from, u
     const uint32_t pc = work.back();
     work.pop_back();
     if (pc == join || pc >= code.instructions.size() || seen[pc]) continue;
-    found.goes_back |= pc <= branch;
-    if (pc <= branch) continue;
+    found.goes_back |= pc < first;
+    if (pc < first) continue;
     seen[pc] = true;
     const lang::Instruction& i = code.instructions[pc];
     found.returns |= i.op == lang::Op::Return || i.op == lang::Op::ReturnNone;
@@ -86,22 +87,21 @@ Ways ways_around(const lang::CodeObject& code, uint32_t branch, uint32_t from, u
   return found;
 }
 
-// Where all ways from both sides of the branch meet first, behind it or at the head of a loop around it; kReturn: where
-// the function returns; empty: nowhere.
-std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t branch, uint32_t at_return) {
-  const uint32_t sides[] = {branch + 1, lang::jump_target(code.instructions[branch], branch)};
-  if (sides[0] == sides[1] || sides[1] <= branch) return std::nullopt;
+// Where all ways from both sides meet first, at `first` and behind it or at the head of a loop around that; kReturn:
+// where the function returns; empty: nowhere.
+std::optional<uint32_t> place_of_join(const lang::CodeObject& code, uint32_t first, std::array<uint32_t, 2> sides,
+                                      uint32_t at_return) {
   const auto meet_at = [&](uint32_t join) {
-    return std::all_of(std::begin(sides), std::end(sides), [&](uint32_t side) {
-      const Ways ways = ways_around(code, branch, side, join);
+    return std::all_of(sides.begin(), sides.end(), [&](uint32_t side) {
+      const Ways ways = ways_around(code, first, side, join);
       return !ways.goes_back && !ways.yields && (join == at_return || !ways.returns);
     });
   };
-  std::vector<uint32_t> places = {sides[1]}, heads;
-  for (uint32_t pc = branch + 1; pc < code.instructions.size(); ++pc)
+  std::vector<uint32_t> places(sides.begin(), sides.end()), heads;
+  for (uint32_t pc = first; pc < code.instructions.size(); ++pc)
     if (lang::is_jump(code.instructions[pc].op)) {
       const uint32_t target = lang::jump_target(code.instructions[pc], pc);
-      (target > branch ? places : heads).push_back(target);
+      (target >= first ? places : heads).push_back(target);
     }
   std::sort(places.begin(), places.end());
   places.insert(places.end(), heads.begin(), heads.end());  // the next turn of a loop around the branch
@@ -133,15 +133,22 @@ bool Forks::begin(const Av& condition) {
   if (!may_begin(place) || frame.generator) return false;
   for (const auto& open : open_)
     if (open->place == place && open->depth == frames_.frame_count()) refuse(place, "it stands in a loop");
-  const std::optional<uint32_t> join = place_of_join(*frame.code->code, frame.pc, kReturn);
+  const lang::CodeObject& code = *frame.code->code;
+  const uint32_t next = frame.pc + 1, target = lang::jump_target(code.instructions[frame.pc], frame.pc);
+  if (target <= next) return false;
+  const std::optional<uint32_t> join = place_of_join(code, next, {next, target}, kReturn);
   if (!join) return false;
-  open(place, numbers_.truth_in_region(condition), *join, way_of_branch(*frame.code->code, frame.pc, false));
+  open(place, numbers_.truth_in_region(condition), *join, way_of_branch(code, frame.pc, false));
   return true;
 }
 
-bool Forks::begin_loop(const LoopPlace& place, ValueId goes_on, uint32_t exit) {
+std::optional<uint32_t> Forks::join_of_loop(const CodeObject& code, uint32_t head, std::array<uint32_t, 2> sides) {
+  return place_of_join(*code.code, head, sides, kReturn);
+}
+
+bool Forks::begin_turn(const LoopPlace& place, ValueId goes_on, uint32_t join, uint32_t exit) {
   if (!may_begin(place)) return false;
-  open(place, goes_on, exit, exit);
+  open(place, goes_on, join, exit);
   return true;
 }
 
@@ -400,6 +407,7 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
   const jit::Type &type = region_.type(first), &other = region_.type(second);
   if (type.dtype != other.dtype || type.sizes.size() != other.sizes.size())
     abandon("a tensor has another dtype or number of dimensions on one of its ways");
+  shapes_.assume_same_sizes(first, second);
   for (VTensor* tensor : {&a, &b}) {
     note_root(fork, *tensor, *tensor);
     for (const VTensor::SameAs& one : tensor->same_as) note_root(fork, *tensor, static_cast<VTensor&>(*one.tensor));

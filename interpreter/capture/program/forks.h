@@ -8,6 +8,8 @@
 // was there before may be written, where no gradient needs them. A tensor that is made on one way and was there before
 // on the other may have the memory of that one (shared_memory.h); where it leaves the region, a recipe says which
 // object it is (VTensor::same_as). Owns the open branches. Must not know what an instruction means.
+#include <array>
+
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -18,8 +20,10 @@ class Forks : private Room {
   // The current instruction, a jump by that condition, begins an If: what follows is the way on which it holds. False:
   // this branch cannot.
   bool begin(const Av& condition);
-  // It begins the If whose first way is another turn of a loop (while_loops.h), which goes on at `exit` without.
-  bool begin_loop(const LoopPlace& place, ValueId goes_on, uint32_t exit);
+  // Where all ways out of a loop meet, of which `sides` are where a turn begins and where it goes on without.
+  static std::optional<uint32_t> join_of_loop(const CodeObject& code, uint32_t head, std::array<uint32_t, 2> sides);
+  // An If begins whose first way is the rest of a loop (while_loops.h), which goes on at `exit` without.
+  bool begin_turn(const LoopPlace& place, ValueId goes_on, uint32_t join, uint32_t exit);
   bool may_begin(const LoopPlace& place) const;
   bool is_open() const { return !open_.empty(); }
   size_t open_count() const { return open_.size(); }

@@ -8,6 +8,7 @@
 #include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/while_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/written/writes.h"
@@ -107,6 +108,7 @@ void Frames::run_to_the_end() {
 void Frames::step() {
   forks_.check_place();
   rolled_.check_place();
+  whiles_.check_place();
   AFrame& frame = stack_.back();
   const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
   const uint32_t pc = frame.pc;
@@ -201,6 +203,7 @@ void Frames::return_from(const Av& result) {
 
 void Frames::leave_with_return(const Av& given) {
   Av result = given;
+  whiles_.will_return();
   if (!forks_.take_return(&result)) {
     put_back_ = true;
     return;
@@ -223,7 +226,11 @@ static std::string on_one_way(const lang::CodeObject& code, uint32_t pc, const B
 
 // An instruction that took items from an iterator cannot be left as if it had not begun.
 void Frames::leave_or_refuse(const BreakHere& reason) {
-  if (forks_.is_open()) forks_.abandon(on_one_way(*frame().code->code, frame().pc, reason));
+  if (builder_.open_blocks() != 0) {
+    const std::string why = on_one_way(*frame().code->code, frame().pc, reason);
+    whiles_.abandon(why);
+    if (forks_.is_open()) forks_.abandon(why);
+  }
   rolled_.leave_out();
   if (reason.reason == BreakReason::unknown_number) rolled_.number_is_missing();
   if (advanced_) refuse(frame().code.get(), frame().pc, reason);

@@ -56,7 +56,9 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const LoopPlace place{frame.code.get(), frame.pc + 1};
   const bool is_for =
       next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
-  if (!is_for || forks_.is_open() || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere ||
+  if (!is_for) return Av();
+  if (const Av left = whiles_.counted(iterable, place); !left.is_undefined()) return left;
+  if (forks_.is_open() || whiles_.is_rolling() || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere ||
       memory_.follows_loops || memory_.followed_loops.size() >= kMostFailures)
     return Av();
   if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end())
@@ -84,13 +86,14 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
 // ---- turns ----
 
 void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<VIterator>& iterator) {
+  if (whiles_.turn(for_iter, iterator)) return;
   while (!loops_.empty() && loops_.back()->iterator != iterator) {
     if (loops_.back()->rolling) abandon();
     loops_.pop_back();
   }
   TSC_CHECK(!loops_.empty(), "the iterator of a rolled loop outlives it");
   Loop& loop = *loops_.back();
-  turn_values_.forget_dead(for_iter.b);
+  turn_values_.forget_dead([&](uint32_t reg) { return is_tracked(frames_.frame(), reg); });
   if (loop.rolling) close(loop);
   if (loop.is_behind) return turn_behind(for_iter, loop);
   ValueId number = builder_.constant(int64_t{loop.turns});
@@ -130,7 +133,9 @@ void RolledLoops::forget_left() {
   while (!loops_.empty() && is_left(*loops_.back())) loops_.pop_back();
 }
 
-bool RolledLoops::is_rolling() const { return builder_.open_blocks() != 0 && !forks_.is_open(); }
+bool RolledLoops::is_rolling() const {
+  return builder_.open_blocks() != 0 && !forks_.is_open() && !whiles_.is_rolling();
+}
 
 void RolledLoops::take_gradient() {
   whiles_.take_gradient();
@@ -147,6 +152,7 @@ void RolledLoops::check_inside() {
 }
 
 void RolledLoops::abandon() {
+  whiles_.abandon("one of its turns does more than compute");
   if (forks_.is_open()) forks_.abandon("one of its ways does more than compute");
   const auto innermost = std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; });
   if (innermost == loops_.rend()) follow(rolled_places_);  // the loop is one of a backward
@@ -169,6 +175,7 @@ void RolledLoops::abandon(const Loop& loop) {
 }
 
 void RolledLoops::follow(const VIterator& iterator) {
+  whiles_.follow(iterator);
   for (const auto& loop : loops_)
     if (loop->iterator.get() == &iterator) abandon(*loop);
   TSC_CHECK(false, "the iterator of a rolled loop outlives it");

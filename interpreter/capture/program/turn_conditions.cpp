@@ -11,8 +11,16 @@ namespace tsc::interp {
 using jit::ScalarKey;
 using jit::ScalarOp;
 
+// The innermost turn that it belongs to, from 1; 0: it belongs to none.
+size_t TurnConditions::level_of(ValueId id) const {
+  const size_t depth = builder_.depth_of(id);
+  size_t level = open_.size();
+  while (level > 0 && open_[level - 1].depth > depth) --level;
+  return level;
+}
+
 bool TurnConditions::is_linear(ValueId number, size_t level) const {
-  if (builder_.depth_of(number) < level || number == open_[level - 1].number) return true;
+  if (is_outside(number, level) || number == open_[level - 1].number) return true;
   const ScalarKey* made = builder_.made_by(number);
   if (!made || region_.type(number).kind != jit::ValueKind::Int) return false;
   const auto [left, right, third] = made->operands;
@@ -21,15 +29,14 @@ bool TurnConditions::is_linear(ValueId number, size_t level) const {
     case ScalarOp::add:
     case ScalarOp::sub: return is_linear(left, level) && is_linear(right, level);
     case ScalarOp::mul:
-      return std::min(builder_.depth_of(left), builder_.depth_of(right)) < level && is_linear(left, level) &&
-             is_linear(right, level);
+      return (is_outside(left, level) || is_outside(right, level)) && is_linear(left, level) && is_linear(right, level);
     default: return false;
   }
 }
 
 bool TurnConditions::is_linear(ValueId number) const {
-  const size_t level = builder_.depth_of(number);
-  return level > 0 && level <= open_.size() && is_linear(number, level);
+  const size_t level = level_of(number);
+  return level > 0 && is_linear(number, level);
 }
 
 // Its factor and its constant, where both are known.
@@ -66,7 +73,7 @@ std::optional<std::pair<int64_t, int64_t>> TurnConditions::linear_form(ValueId i
 
 // A linear number as it is in that turn.
 ValueId TurnConditions::at_turn(ValueId id, size_t level, ValueId turn) {
-  if (builder_.depth_of(id) < level) return id;
+  if (is_outside(id, level)) return id;
   if (id == open_[level - 1].number) return turn;
   const ScalarKey made = *builder_.made_by(id);
   std::vector<ValueId> operands;
@@ -122,8 +129,8 @@ std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const Sc
 }
 
 std::optional<TurnConditions::Decision> TurnConditions::decide(ValueId condition) {
-  const size_t level = builder_.depth_of(condition);
-  if (level == 0 || level > open_.size()) return std::nullopt;
+  const size_t level = level_of(condition);
+  if (level == 0) return std::nullopt;
   const ScalarKey* found = builder_.made_by(condition);
   if (!found) return std::nullopt;
   const ScalarKey made = *found;

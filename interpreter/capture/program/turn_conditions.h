@@ -11,7 +11,7 @@ class TurnConditions : private Room {
  public:
   explicit TurnConditions(const Rooms& rooms) : Room(rooms) {}
   // One turn is followed for `trips` of them, inside those that are open.
-  void open(ValueId number, ValueId trips) { open_.push_back({number, trips, false}); }
+  void open(ValueId number, ValueId trips) { open_.push_back({number, trips, builder_.depth_of(number)}); }
   void close() { open_.pop_back(); }
   bool is_open() const { return !open_.empty(); }
   // Of the turn that is open `level` loops deep: it was asked what comes out differently for the last turn than for the
@@ -29,12 +29,15 @@ class TurnConditions : private Room {
  private:
   struct Turn {
     ValueId number, trips;
+    size_t depth;  // of its block
     bool ends_differ = false;
   };
   struct Decision {
     bool holds = false;
     std::vector<ValueId> conditions;  // of the first and the last turn, which exist outside the loop
   };
+  size_t level_of(ValueId id) const;
+  bool is_outside(ValueId id, size_t level) const { return builder_.depth_of(id) < open_[level - 1].depth; }
   bool is_linear(ValueId number, size_t level) const;
   ValueId at_turn(ValueId id, size_t level, ValueId turn);
   std::optional<Decision> decide(ValueId condition);

@@ -8,6 +8,7 @@
 #include "interpreter/capture/program/turn_conditions.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/values/shapes.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/written/writes.h"
 
@@ -37,6 +38,15 @@ std::optional<int64_t> step_of(const TurnState& state, const Av& before, const A
   return step != 0 && std::abs(step) < kLarge ? std::optional(step) : std::nullopt;
 }
 
+// An int that changes by so little in each turn needs more turns to become larger than that than a run of years has.
+constexpr int64_t kLittle = int64_t{1} << 10, kMostOfSteady = int64_t{1} << 62;
+bool changes_little(const Av& before, const Av& now) {
+  const auto is_small = [](const Av& av) {
+    return av.is_constant() && av.value.is_int() && std::abs(av.value.as_int()) <= int64_t{1} << 31;
+  };
+  return is_small(before) && is_small(now) && std::abs(now.value.as_int() - before.value.as_int()) <= kLittle;
+}
+
 // The items of what is a new tuple or list in each turn; null: it is something else.
 const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std::vector<Av>** others) {
   if (!is_made_here(now) || before.kind != Av::Kind::Virtual || before.object->kind != now.object->kind ||
@@ -61,11 +71,28 @@ constexpr const char* kOneOrTwo = "two variables are one object in some turns al
 
 // ---- the turn in front ----
 
-void TurnValues::forget_dead(uint32_t kept_register) {
+void TurnValues::forget_dead(const std::function<bool(uint32_t)>& is_read) {
   AFrame& frame = frames_.frame();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg)
-    if (reg != kept_register && !is_tracked(frame, reg) && !is_generator_from_outside(frame.registers[reg]))
-      frame.registers[reg] = Av();
+    if (!is_read(reg) && !is_generator_from_outside(frame.registers[reg])) frame.registers[reg] = Av();
+}
+
+Av TurnValues::stand_in(const Av& av, bool is_before) {
+  if (av.holds_number()) return Av::number(av.number_kind(), is_before ? kNoValue : numbers_.number_id(av), Value());
+  if (!is_made_here(av)) return av;
+  if (VTensor* tensor = as<VTensor>(av)) {
+    auto made = make<VTensor>();
+    made->id = tensors_.current(*tensor);
+    made->writes = tensor->writes;
+    made->is_inference = tensor->is_inference;
+    return Av::of(made);
+  }
+  const bool has_items =
+      (av.object->kind == VirtualKind::Tuple || av.object->kind == VirtualKind::List) && !av.object->unread;
+  if (!has_items) return av;
+  std::vector<Av> items = as<VTuple>(av) ? as<VTuple>(av)->items : as<VList>(av)->items;
+  for (Av& item : items) item = stand_in(item, is_before);
+  return with_items(av, std::move(items));
 }
 
 bool TurnValues::note_change(TurnState& state, const Virtual& object) const {
@@ -82,6 +109,7 @@ bool TurnValues::note_change(TurnState& state, const Virtual& object) const {
 void TurnValues::take(TurnState& state, const Virtual* iterator,
                       const std::function<void(const std::shared_ptr<VList>&)>& take_list) {
   const AFrame& frame = frames_.frame();
+  state.at_end.clear();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
     const Av &before = state.before[reg], &now = frame.registers[reg];
     if (is_same(before, now) || (now.kind == Av::Kind::Virtual && now.object.get() == iterator)) continue;
@@ -158,13 +186,19 @@ void TurnValues::collect_tensor(TurnState& state, const VTensor& before, VTensor
   const auto is_changed = [&](const VirtualRef& one) { return one.get() == &now; };
   if (!is_plain || std::any_of(state.changed.begin(), state.changed.end(), is_changed)) refuse(kMoreThanElements);
   if (is_held_elsewhere(state, now)) refuse(kOneOrTwo);
+  note_first_choices(state, now);
   const ValueId id = tensors_.current(now);
   const jit::Type &type = region_.type(id), &earlier = region_.type(before.id);
-  if (type.dtype != earlier.dtype || type.sizes.size() != earlier.sizes.size()) refuse(kAnotherType);
-  for (size_t i = 0; i < type.sizes.size(); ++i)
-    if (!builder_.known_equal(type.sizes[i], earlier.sizes[i])) refuse(kAnotherType);
+  if (type.dtype != earlier.dtype || !shapes_.assume_same_sizes(id, before.id)) refuse(kAnotherType);
   state.carried.push_back({type, id});
   if (!now.same_as.empty()) state.carried.push_back({{jit::ValueKind::Bool, {}, {}}, builder_.constant_bool(true)});
+}
+
+// No other variable may be the tensor, nor one that the turns in front have made, which it may be.
+void TurnValues::note_first_choices(TurnState& state, const VTensor& now) {
+  if (!state.at_end.insert(&now).second) refuse(kOneOrTwo);
+  for (const VTensor::SameAs& one : now.same_as)
+    if (one.tensor->number > state.objects_before) note_first_choices(state, static_cast<const VTensor&>(*one.tensor));
 }
 
 // ---- where the turn begins ----
@@ -206,7 +240,12 @@ Av TurnValues::unknown(TurnState& state, const Av& before, const Av& now, bool c
       state.counters.push_back({made.id, now, *step});
       return made;
     }
-    return Av::number(now.number_kind(), next_input(state), Value());
+    const ValueId id = next_input(state);
+    if (state.may_be_steady && changes_little(before, now)) {
+      conditions_.set_bound(id, kMostOfSteady);
+      state.steady.push_back(id);
+    }
+    return Av::number(now.number_kind(), id, Value());
   }
   Av& known = state.made.at(now.object.get());
   if (!known.is_undefined()) return known;
@@ -251,10 +290,13 @@ std::vector<ValueId> TurnValues::ends(TurnState& state) {
   state.at_end.clear();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
     const auto slot = std::find(state.registers.begin(), state.registers.end(), reg);
-    if (slot != state.registers.end())
-      collect_next(state, state.began[static_cast<size_t>(slot - state.registers.begin())], frame.registers[reg],
-                   &next);
-    else if (is_tracked(frame, reg) && !is_same(state.before[reg], frame.registers[reg])) refuse(kAnotherObject);
+    const bool is_read = is_tracked(frame, reg);
+    if (slot != state.registers.end()) {
+      const Av& began = state.began[static_cast<size_t>(slot - state.registers.begin())];
+      collect_next(state, began, is_read ? frame.registers[reg] : began, &next);
+    } else if (is_read && !is_same(state.before[reg], frame.registers[reg])) {
+      refuse(kAnotherObject);
+    }
   }
   for (size_t i = 0; i < state.cells.size(); ++i)
     collect_next(state, state.began[state.registers.size() + i], state.cells[i]->content, &next);
@@ -262,7 +304,8 @@ std::vector<ValueId> TurnValues::ends(TurnState& state) {
     const VTensor& tensor = *element;
     if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty))
       refuse(kMoreThanElements);
-    if (tensor.writes_of_loops != kNoValue && builder_.depth_of(tensor.writes_of_loops) >= builder_.open_blocks())
+    if (tensor.writes_of_loops != kNoValue &&
+        builder_.depth_of(tensor.writes_of_loops) >= builder_.depth_of(state.inputs[0]))
       refuse("a tensor is written by a loop in the loop");
     next.push_back(tensor.id);
   }
@@ -275,9 +318,9 @@ void TurnValues::check_types(const TurnState& state, std::span<const ValueId> ne
   if (next.size() != state.carried.size()) refuse(kAnotherType);
   for (size_t i = 0; i < next.size(); ++i) {
     const jit::Type &began = state.carried[i].type, &ends = region_.type(next[i]);
-    bool fits = began.kind == ends.kind && began.dtype == ends.dtype && began.sizes.size() == ends.sizes.size();
-    for (size_t k = 0; fits && k < began.sizes.size(); ++k) fits = builder_.known_equal(began.sizes[k], ends.sizes[k]);
-    if (!fits) refuse(kAnotherType);
+    if (began.kind != ends.kind || began.dtype != ends.dtype ||
+        !shapes_.assume_same_sizes(state.carried[i].initial, next[i]))
+      refuse(kAnotherType);
   }
 }
 
@@ -288,6 +331,12 @@ void TurnValues::collect_next(TurnState& state, const Av& began, const Av& now, 
     const auto counter = std::find_if(state.counters.begin(), state.counters.end(),
                                       [&](const TurnCounter& one) { return began.is_number() && one.id == began.id; });
     if (counter == state.counters.end()) {
+      const bool is_steady =
+          began.is_number() && std::find(state.steady.begin(), state.steady.end(), began.id) != state.steady.end();
+      if (is_steady) {
+        const auto form = turn_conditions_.linear_form(id, began.id);
+        state.is_unsteady |= !form || form->first > 1 || form->first < 0 || std::abs(form->second) > kLittle;
+      }
       if (began.is_number() && state.is_input(began.id)) next->push_back(id);
       else if (!is_same(began, now)) refuse(kAnotherType);
       return;
@@ -340,9 +389,18 @@ void TurnValues::note_objects(TurnState& state, const VTensor& began, const VTen
   const bool may_be_kept = state.kept.count(&began) || !now.same_as.empty();
   if (may_be_kept && (began.writes > 0 || now.writes > 0)) refuse(kMoreThanElements);
   if (&now != &began && state.kept.count(&now)) refuse(kOneOrTwo);
-  for (const VTensor::SameAs& one : now.same_as)
-    if (one.tensor.get() != &began) refuse(kOneOrTwo);
   if (!now.same_as.empty() && !state.at_end.insert(&began).second) refuse(kOneOrTwo);
+  note_choices(state, began, now);
+}
+
+// Those that it may be: what the turn began with, and others that the turn has made.
+void TurnValues::note_choices(TurnState& state, const VTensor& began, const VTensor& now) {
+  for (const VTensor::SameAs& one : now.same_as) {
+    const VTensor& tensor = static_cast<const VTensor&>(*one.tensor);
+    if (&tensor == &began) continue;
+    if (tensor.number <= state.objects || tensor.writes > 0 || !state.at_end.insert(&tensor).second) refuse(kOneOrTwo);
+    note_choices(state, began, tensor);
+  }
 }
 
 ValueId TurnValues::next_tensor(TurnState& state, const VTensor& began, const Av& now) {
@@ -363,10 +421,19 @@ ValueId TurnValues::next_tensor(TurnState& state, const VTensor& began, const Av
 // Whether what goes on to the next turn is what stood in front of the loop.
 ValueId TurnValues::is_kept(const KeptValue& kept, const Virtual& began, const VTensor& now) {
   if (&now == &began) return kept.still;
+  return conditions_.combined(ScalarOp::logical_and, is_one(now, began), kept.still);
+}
+
+// Whether the tensor is that one.
+ValueId TurnValues::is_one(const VTensor& tensor, const Virtual& other) {
+  if (&tensor == &other) return builder_.constant_bool(true);
   ValueId found = builder_.constant_bool(false);
-  for (const VTensor::SameAs& one : now.same_as)
-    found = conditions_.combined(ScalarOp::logical_or, found, one.condition);
-  return conditions_.combined(ScalarOp::logical_and, found, kept.still);
+  for (const VTensor::SameAs& one : tensor.same_as) {
+    const ValueId through = is_one(static_cast<const VTensor&>(*one.tensor), other);
+    found = conditions_.combined(ScalarOp::logical_or, found,
+                                 conditions_.combined(ScalarOp::logical_and, one.condition, through));
+  }
+  return found;
 }
 
 // ---- behind the loop ----

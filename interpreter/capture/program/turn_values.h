@@ -61,6 +61,11 @@ struct TurnState {
   std::map<const Virtual*, KeptValue> kept;        // of those in `began`
   std::set<const Virtual*> at_end;                 // tensors that what goes on to the next turn is, or may be
   std::vector<TurnCounter> counters;
+  // Ints that the turn in front has changed by so little that they stay far below 64 bits, however many turns there
+  // are; so must each turn.
+  bool may_be_steady = false;
+  std::vector<ValueId> steady;
+  bool is_unsteady = false;                        // one does not
   std::map<const Virtual*, Av> made;               // for an object that differs: the one with the unknown in it
   std::map<const Virtual*, const Virtual*> ended;  // and what stands in its place at the end
   std::vector<ValueId> with_gradients;             // what the turn gives that needs a gradient
@@ -77,8 +82,11 @@ struct TurnState {
 class TurnValues : private Room {
  public:
   explicit TurnValues(const Rooms& rooms) : Room(rooms) {}
-  // What nobody reads again is forgotten, but for that register.
-  void forget_dead(uint32_t kept_register);
+  // Registers that nobody reads again are forgotten.
+  void forget_dead(const std::function<bool(uint32_t)>& is_read);
+  // An object of its own with the same elements or items, or a number that is no constant, to begin a turn with; or
+  // what stands for one in the turn before, with numbers that are not known.
+  Av stand_in(const Av& av, bool is_before);
   // In front of a change of an object that is older than the turn; true: that was not known yet.
   bool note_change(TurnState& state, const Virtual& object) const;
   // Collects what the last turn has changed, in the frame that stands at the loop's head. `iterator`: what the loop
@@ -87,7 +95,8 @@ class TurnValues : private Room {
             const std::function<void(const std::shared_ptr<VList>&)>& take_list);
   // All of it is unknown from here on: `state.inputs` are there.
   void begin(TurnState& state);
-  // Of the turn's end: what goes on to the next turn.
+  // Of the turn's end: what goes on to the next turn. A variable that is not read where the frame stands is what it was
+  // at the beginning.
   std::vector<ValueId> ends(TurnState& state);
   // Behind the loop: `results` of the carried values, after so many turns.
   void leave_behind(TurnState& state, std::span<const ValueId> results, ValueId trips);
@@ -98,11 +107,14 @@ class TurnValues : private Room {
   void take_changed(TurnState& state, const std::function<void(const std::shared_ptr<VList>&)>& take_list);
   void collect(TurnState& state, const Av& before, const Av& now, bool changes);
   void collect_tensor(TurnState& state, const VTensor& before, VTensor& now);
+  void note_first_choices(TurnState& state, const VTensor& now);
   ValueId next_input(TurnState& state) const;
   Av unknown(TurnState& state, const Av& before, const Av& now, bool changes);
   Av counter(const Av& first, int64_t step, ValueId number);
   Av with_items(const Av& like, std::vector<Av> items);
   void collect_next(TurnState& state, const Av& began, const Av& now, std::vector<ValueId>* next);
+  void note_choices(TurnState& state, const VTensor& began, const VTensor& now);
+  ValueId is_one(const VTensor& tensor, const Virtual& other);
   ValueId is_kept(const KeptValue& kept, const Virtual& began, const VTensor& now);
   void note_objects(TurnState& state, const VTensor& began, const VTensor& now);
   ValueId next_tensor(TurnState& state, const VTensor& began, const Av& now);

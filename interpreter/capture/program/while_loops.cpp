@@ -1,26 +1,24 @@
+// Which loops those are, and which turns of them are followed.
 #include "interpreter/capture/program/while_loops.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "interpreter/capture/compiler/branches.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
-#include "interpreter/capture/program/turn_values.h"
-#include "interpreter/capture/values/gradients.h"
+#include "interpreter/capture/program/while_loop.h"
 #include "interpreter/capture/values/numbers.h"
 
 namespace tsc::interp {
+
+using jit::ScalarOp;
 
 namespace {
 
 // Turns that are followed in front of the one that stands for the rest, where one does not show what changes.
 constexpr uint32_t kMostFirstTurns = 2;
-constexpr uint32_t kNoRegister = ~0u;
-// Carried values of the region's loop in front of the program's: whether there is another turn, and how many there
-// were.
-constexpr size_t kOwnValues = 2;
 
 // The innermost loop around the place: from its head to the last jump back to it. Empty: it stands in none.
 struct Span {
@@ -53,106 +51,190 @@ bool comes_back(const lang::CodeObject& code, Span loop, uint32_t from) {
   return false;
 }
 
+bool contains(const std::vector<LoopPlace>& places, const LoopPlace& place) {
+  return std::find(places.begin(), places.end(), place) != places.end();
+}
+
 }  // namespace
 
-// What the test decides: the truth of the condition with which the loop goes on, and where it goes without.
-struct WhileLoops::Test {
-  LoopPlace place;
-  bool stays = false;
-  uint32_t exit = 0;
-};
+// ---- which loops ----
 
-struct WhileLoops::Loop : TurnState {
-  Test test;
-  size_t depth = 0;          // of its frame, from 1
-  size_t forks = 0;          // that are open while its turns are followed
-  uint32_t first_turns = 0;  // that have begun
-  // While one turn is followed for many.
-  ValueId goes_on = kNoValue;  // in front of the first
-  size_t history = 0;          // entries of the gradient history in front of the turn
-  Modes modes;
-  uint32_t handlers = 0;
-};
-
-std::optional<bool> WhileLoops::test(const Av& condition) {
+// Of the current instruction, a conditional jump.
+std::optional<WhileLoops::Test> WhileLoops::find_test() const {
   const AFrame& frame = frames_.frame();
   const lang::CodeObject& code = *frame.code->code;
-  Test test{{frame.code.get(), frame.pc}, false, 0};
   const std::optional<Span> around = loop_around(code, frame.pc);
-  if (!around || frame.generator || code.instructions[around->head].op == lang::Op::ForIter) return std::nullopt;
+  if (!around || frame.generator) return std::nullopt;
   const auto stays = [&](bool way) { return comes_back(code, *around, way_of_branch(code, frame.pc, way)); };
   if (stays(true) == stays(false)) return std::nullopt;
-  test.stays = stays(true);
+  Test test{{frame.code.get(), frame.pc}, {frame.code.get(), around->head}, around->end, stays(true), 0, 0};
+  test.turn = way_of_branch(code, frame.pc, test.stays);
   test.exit = way_of_branch(code, frame.pc, !test.stays);
-  forget_left();
-  ValueId goes_on = kNoValue;
-  const auto take_condition = [&] {
-    goes_on = numbers_.truth_in_region(condition);
-    if (!test.stays) goes_on = builder_.scalar(jit::ScalarOp::logical_not, {&goes_on, 1});
-  };
-  Loop* loop = loops_.empty() ? nullptr : loops_.back().get();
-  const bool is_next = loop && loop->test.place == test.place && loop->depth == frames_.frame_count();
-  if (!is_next) {
-    if (!forks_.may_begin(test.place)) return std::nullopt;
-    take_condition();
-    return begin(test, goes_on) ? std::optional(test.stays) : std::nullopt;
+  return test;
+}
+
+// Those inside of it have been left.
+WhileLoops::Loop* WhileLoops::loop_of(const Test& test) {
+  const auto found = std::find_if(loops_.rbegin(), loops_.rend(), [&](const auto& loop) {
+    return loop->test.head == test.head && loop->depth == frames_.frame_count();
+  });
+  if (found == loops_.rend()) return nullptr;
+  while (loops_.back() != *found) {
+    if (loops_.back()->rolling) refuse(*loops_.back(), "a turn leaves it");
+    loops_.pop_back();
   }
-  take_condition();
-  turn_values_.forget_dead(kNoRegister);
+  return loops_.back().get();
+}
+
+std::optional<bool> WhileLoops::test(const Av& condition) {
+  const std::optional<Test> found = find_test();
+  if (!found) return std::nullopt;
+  const Test& test = *found;
+  forget_left();
+  const auto goes_on = [&] {
+    const ValueId holds = numbers_.truth_in_region(condition);
+    return test.stays ? holds : builder_.scalar(ScalarOp::logical_not, {&holds, 1});
+  };
+  Loop* loop = loop_of(test);
+  const lang::Op head = test.head.code->code->instructions[test.head.head].op;
+  if (!loop && head == lang::Op::ForIter) return find_counted(test), std::nullopt;
+  if (!loop) {
+    if (!forks_.may_begin(test.place)) return std::nullopt;
+    return begin(test, goes_on()) ? std::optional(test.stays) : std::nullopt;
+  }
+  if (loop->test.place != test.place) {
+    if (!(loop->rolling ? is_in_turn(*loop) : forks_.may_begin(test.place))) return std::nullopt;
+    leave(*loop, test, goes_on());
+    return test.stays;
+  }
+  const ValueId another = goes_on();
+  forget_dead(*loop);
   if (loop->rolling) {
-    close(*loop, goes_on);
+    close(*loop, another);
     return !test.stays;
   }
-  const auto& late = memory_.late_loops;
-  const bool is_late = std::find(late.begin(), late.end(), test.place) != late.end();
-  if (is_late && loop->first_turns < kMostFirstTurns) {
-    forks_.begin_loop(test.place, goes_on, test.exit);
+  if (loop->first_turns < turns_in_front(*loop)) {
+    if (!forks_.begin_turn(test.place, another, loop->join, test.exit)) return std::nullopt;
     next_turn(*loop);
   } else {
-    open(*loop, goes_on);
+    open(*loop, another);
   }
   return test.stays;
 }
 
-bool WhileLoops::is_rolling() const {
-  return std::any_of(loops_.begin(), loops_.end(), [](const auto& loop) { return loop->rolling; });
-}
-
-// Loops that the program has left in a turn that was followed by itself.
-void WhileLoops::forget_left() {
-  while (!loops_.empty() && forks_.open_count() < loops_.back()->forks) loops_.pop_back();
-}
-
-void WhileLoops::give_up(const Loop& loop, std::string why) {
-  if (loop.first_turns >= kMostFirstTurns) forks_.refuse(loop.test.place, std::move(why));
-  memory_.late_loops.push_back(loop.test.place);
-  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.test.place.code)));
-  throw CaptureRestart{};
-}
-
-void WhileLoops::take_gradient() {
-  for (const auto& loop : loops_)
-    if (loop->rolling) forks_.refuse(loop->test.place, "gradients go back through a loop of unknown length");
-}
-
-void WhileLoops::note(const Virtual& object) {
-  forget_left();
-  for (const auto& loop : loops_) {
-    if (object.number > loop->objects) continue;
-    if (turn_values_.note_change(*loop, object) && loop->rolling && !loop->is_slot(object))
-      give_up(*loop, "a turn changes an object that the first ones do not change");
-  }
-}
-
 bool WhileLoops::begin(const Test& test, ValueId goes_on) {
-  turn_values_.forget_dead(kNoRegister);
-  if (!forks_.begin_loop(test.place, goes_on, test.exit)) return false;
+  const AFrame& frame = frames_.frame();
   auto loop = std::make_shared<Loop>();
   loop->test = test;
   loop->depth = frames_.frame_count();
+  loop->exits = known_exits(test.head);
+  const std::optional<uint32_t> join = Forks::join_of_loop(*frame.code, test.head.head, {test.turn, test.exit});
+  if (!join) return false;
+  loop->join = *join;
+  forget_dead(*loop);
+  if (!forks_.begin_turn(test.place, goes_on, loop->join, test.exit)) return false;
   next_turn(*loop);
   loops_.push_back(std::move(loop));
   return true;
+}
+
+// ---- those that count ----
+
+// A test leaves a `for` loop: it is one of these from its next capture on.
+void WhileLoops::find_counted(const Test& test) {
+  if (contains(memory_.left_loops, test.head) || !forks_.may_begin(test.head)) return;
+  memory_.left_loops.push_back(test.head);
+  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(test.head.code)));
+  throw CaptureRestart{};
+}
+
+Av WhileLoops::counted(const Av& iterable, const LoopPlace& place) {
+  if (!contains(memory_.left_loops, place) || !forks_.may_begin(place)) return Av();
+  forget_left();
+  const lang::CodeObject& code = *place.code->code;
+  auto loop = std::make_shared<Loop>();
+  loop->test = {place, place, 0, false, place.head + 1, lang::jump_target(code.instructions[place.head], place.head)};
+  loop->test.end = loop_around(code, place.head)->end;
+  loop->depth = frames_.frame_count();
+  loop->exits = known_exits(place);
+  const std::optional<uint32_t> join = Forks::join_of_loop(*place.code, place.head, {loop->test.turn, loop->test.exit});
+  if (!join || !turn_items_.take(loop->sources, iterable)) return Av();
+  loop->join = *join;
+  if (!count_turns(*loop)) return Av();
+  loop->iterator = make<VIterator>();
+  loop->iterator->form = VIterator::Form::Counted;
+  std::erase_if(loops_, [&](const auto& one) { return one->test.head == place && one->depth == loop->depth; });
+  loops_.push_back(std::move(loop));
+  return Av::of(loops_.back()->iterator);
+}
+
+// Whether there are more turns than those in front, or else how many there are, is a condition at entry.
+bool WhileLoops::count_turns(Loop& loop) {
+  const std::optional<Scalar> turns = conditions_.hint(loop.sources.count);
+  if (!turns) return false;
+  const ValueId in_front = builder_.constant(int64_t{turns_in_front(loop)});
+  const auto assume = [&](ScalarOp op, ValueId a, ValueId b) {
+    const ValueId condition = conditions_.combined(op, a, b);
+    return builder_.known(condition) ? builder_.known(condition)->i != 0 : conditions_.assume_at_entry(condition);
+  };
+  if (turns->i > turns_in_front(loop)) return assume(ScalarOp::lt, in_front, loop.sources.count);
+  loop.few_turns = static_cast<uint32_t>(std::max(int64_t{0}, turns->i));
+  const ValueId few = builder_.constant(int64_t{*loop.few_turns});
+  return assume(turns->i > 0 ? ScalarOp::eq : ScalarOp::le, loop.sources.count, few);
+}
+
+bool WhileLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<VIterator>& iterator) {
+  const auto found =
+      std::find_if(loops_.begin(), loops_.end(), [&](const auto& loop) { return loop->iterator == iterator; });
+  if (found == loops_.end()) return false;
+  Loop& loop = *loop_of((*found)->test);
+  forget_dead(loop);
+  const ValueId always = builder_.constant_bool(true);
+  if (loop.rolling) {
+    close(loop, always);
+    return true;
+  }
+  if (loop.few_turns == loop.first_turns) {
+    const std::shared_ptr<Loop> left = loops_.back();
+    loops_.pop_back();
+    go_on_behind(loop, kNoValue);
+    return true;
+  }
+  ValueId number = builder_.constant(int64_t{loop.first_turns});
+  if (loop.first_turns < turns_in_front(loop)) {
+    next_turn(loop);
+  } else {
+    open(loop, always);
+    number = conditions_.combined(ScalarOp::add, loop.inputs[0], number);
+  }
+  frames_.write(for_iter.a, turn_items_.item(loop.sources, number));
+  return true;
+}
+
+void WhileLoops::follow(const VIterator& iterator) {
+  for (const auto& loop : loops_)
+    if (loop->iterator.get() == &iterator) refuse(*loop, "the region ends in the loop");
+}
+
+// ---- turns in front ----
+
+uint32_t WhileLoops::turns_in_front(const Loop& loop) const {
+  return contains(memory_.late_loops, loop.test.place) ? kMostFirstTurns : 1;
+}
+
+std::vector<uint32_t> WhileLoops::known_exits(const LoopPlace& head) const {
+  std::vector<uint32_t> found;
+  for (const auto& [loop, target] : memory_.loop_exits)
+    if (loop == head) found.push_back(target);
+  return found;
+}
+
+void WhileLoops::note_exit(Loop& loop, uint32_t target) {
+  if (std::find(loop.exits.begin(), loop.exits.end(), target) != loop.exits.end()) return;
+  loop.exits.push_back(target);
+  memory_.loop_exits.push_back({loop.test.head, target});
+  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.test.head.code)));
+  if (loop.rolling) throw CaptureRestart{};  // its variables had to be known where the turn began
 }
 
 void WhileLoops::next_turn(Loop& loop) {
@@ -164,50 +246,70 @@ void WhileLoops::next_turn(Loop& loop) {
   loop.objects = objects_made_;
 }
 
-void WhileLoops::open(Loop& loop, ValueId goes_on) {
-  try {
-    turn_values_.take(loop, nullptr, [](const auto&) { throw NotCarried{"a turn changes a list"}; });
-  } catch (const NotCarried& reason) {
-    give_up(loop, reason.why);
-  }
-  std::vector<jit::Type> types = {{jit::ValueKind::Bool, {}, {}}, {jit::ValueKind::Int, {}, {}}};
-  for (const CarriedValue& value : loop.carried) types.push_back(value.type);
-  loop.inputs = builder_.begin_loop(types);
-  loop.goes_on = goes_on;
-  loop.rolling = true;
-  turn_values_.begin(loop);
-  loop.before = frames_.frame().registers;
-  loop.changed.clear();
-  loop.had.clear();
-  loop.objects = objects_made_;
-  loop.history = gradients_.history_size();
-  loop.modes = modes_;
-  loop.handlers = frames_.frame().handlers;
+// ---- loops that are left otherwise, or are none ----
+
+bool WhileLoops::is_rolling() const {
+  return std::any_of(loops_.begin(), loops_.end(), [](const auto& loop) { return loop->rolling; });
 }
 
-void WhileLoops::close(Loop& loop, ValueId goes_on) {
-  if (!(modes_ == loop.modes) || frames_.frame().handlers != loop.handlers)
-    give_up(loop, "its turns end in different modes");
-  std::vector<ValueId> next;
-  try {
-    next = turn_values_.ends(loop);
-  } catch (const NotCarried& reason) {
-    give_up(loop, reason.why);
+// Loops that the program has left in a turn that was followed by itself.
+void WhileLoops::forget_left() {
+  while (!loops_.empty() && forks_.open_count() < loops_.back()->forks) loops_.pop_back();
+}
+
+// In the turn that is followed for many, outside of branches in it.
+bool WhileLoops::is_in_turn(const Loop& loop) const {
+  return forks_.open_count() == loop.forks && builder_.open_blocks() == loop.blocks + loop.leavings.size();
+}
+
+void WhileLoops::check_inside() {
+  for (const auto& loop : loops_) {
+    if (!loop->rolling || frames_.frame_count() > loop->depth) continue;
+    const AFrame& frame = frames_.frame();
+    const Test& test = loop->test;
+    if (frames_.frame_count() < loop->depth || frame.code.get() != test.head.code || frame.pc < test.head.head ||
+        frame.pc > test.end)
+      refuse(*loop, "a turn leaves it by what is known");
   }
-  std::vector<ValueId> initial = {loop.goes_on, builder_.constant(int64_t{0})};
-  for (const CarriedValue& value : loop.carried) initial.push_back(value.initial);
-  const ValueId one = builder_.constant(int64_t{1});
-  next.insert(next.begin(), {goes_on, conditions_.combined(jit::ScalarOp::add, loop.inputs[0], one)});
-  builder_.origin = frames_.origin_at(loop.test.place.head);
-  const ValueId most = builder_.constant(std::numeric_limits<int64_t>::max());
-  const std::vector<ValueId> results = builder_.end_loop(most, initial, next, {}, jit::kWhile);
-  loop.rolling = false;
-  conditions_.set_nonnegative(results[1]);
-  for (ValueId result : results)
-    if (region_.type(result).kind == jit::ValueKind::Tensor) gradients_.end_history(result);
-  gradients_.close_block(loop.history, {});
-  turn_values_.leave_behind(loop, std::span(results).subspan(kOwnValues), results[1]);
-  loops_.pop_back();
+}
+
+void WhileLoops::will_return() {
+  for (const auto& loop : loops_)
+    if (loop->rolling && loop->depth == frames_.frame_count()) refuse(*loop, "a turn leaves it by what is known");
+}
+
+void WhileLoops::abandon(const std::string& why) {
+  for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop)
+    if ((*loop)->rolling && forks_.open_count() == (*loop)->forks) refuse(**loop, why);
+}
+
+void WhileLoops::take_gradient() {
+  for (const auto& loop : loops_)
+    if (loop->rolling) refuse(*loop, "gradients go back through a loop of unknown length");
+}
+
+void WhileLoops::give_up(const Loop& loop, std::string why) {
+  if (loop.first_turns >= kMostFirstTurns) refuse(loop, why);
+  memory_.late_loops.push_back(loop.test.place);
+  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.test.place.code)));
+  throw CaptureRestart{};
+}
+
+// The tests that leave a `for` are where the region ends then.
+void WhileLoops::refuse(const Loop& loop, const std::string& why) {
+  if (loop.iterator)
+    for (const LoopPlace& place : loop.tests)
+      if (!forks_.refusal(place.code, place.head)) memory_.refused_forks.push_back({place, why});
+  forks_.refuse(loop.test.place, why);
+}
+
+void WhileLoops::note(const Virtual& object) {
+  forget_left();
+  for (const auto& loop : loops_) {
+    if (object.number > loop->objects || &object == loop->iterator.get()) continue;
+    if (turn_values_.note_change(*loop, object) && loop->rolling && !loop->is_slot(object))
+      give_up(*loop, "a turn changes an object that the first ones do not change");
+  }
 }
 
 }  // namespace tsc::interp

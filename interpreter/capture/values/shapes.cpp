@@ -61,8 +61,8 @@ void Shapes::assume_size_one(ValueId size, ValueId other) {
   builder_.assume_equal(size, one);
 }
 
-bool Shapes::assume_same_sizes(const VTensor& a, const VTensor& b) {
-  const jit::ValueList of_a = region_.type(a.id).sizes, of_b = region_.type(b.id).sizes;
+bool Shapes::assume_same_sizes(ValueId a, ValueId b) {
+  const jit::ValueList of_a = region_.type(a).sizes, of_b = region_.type(b).sizes;
   if (of_a.size() != of_b.size()) return false;
   for (size_t axis = 0; axis < of_a.size(); ++axis) {
     if (builder_.known_equal(of_a[axis], of_b[axis])) continue;

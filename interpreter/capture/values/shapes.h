@@ -26,7 +26,7 @@ class Shapes : private Room {
   bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);
   // Whether both have one shape now; it is assumed of every other entry then.
-  bool assume_same_sizes(const VTensor& a, const VTensor& b);
+  bool assume_same_sizes(ValueId a, ValueId b);
 
  private:
   std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);

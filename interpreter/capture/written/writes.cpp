@@ -304,7 +304,7 @@ void Writes::add_written(uint32_t source) {
 void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
   rolled_.leave_out();
   VTensor* gradient = value.is_none() ? nullptr : tensors_.tensor_of(value);
-  if (gradient && (gradient == tensor.get() || !shapes_.assume_same_sizes(*tensor, *gradient)))
+  if (gradient && (gradient == tensor.get() || !shapes_.assume_same_sizes(tensor->id, gradient->id)))
     break_here(BreakReason::raises, "RuntimeError: a gradient of another size");
   tensor->has_grad_overlay = true;
   tensor->grad = value;

@@ -119,6 +119,17 @@ Value prim_contiguous(Vm& vm, Args& args) {
   return run_eager(vm, Op::copy, operands, {}, {}).first.take();
 }
 
+// unsafe_view(x, sizes): the elements of x, a tensor that nobody else has, in another shape. The result is no view:
+// x is not seen any more.
+Value prim_unsafe_view(Vm& vm, Args& args) {
+  TensorObject* operands[] = {expect_tensor(vm, args[0], "x")};
+  std::vector<Scalar> sizes;
+  for (int64_t size : expect_sizes(vm, args[1], "sizes")) sizes.push_back(Scalar::of_int(size));
+  Local<TensorObject> result = run_eager(vm, Op::reshape, operands, sizes, {}).first;
+  result->view.reset();
+  return result.take();
+}
+
 Value prim_in_place_operand(Vm& vm, Args& args) {
   TensorObject* x = expect_tensor(vm, args[0], "x");
   if (!tensor_state(vm).modes.grad_enabled || !tape_tensor(vm, x).needs_grad()) return args[0];
@@ -471,6 +482,7 @@ constexpr PrimFunction kFunctions[] = {
     {"assign_", "x, value", prim_assign},
     {"copy_", "x, value", prim_copy_into},
     {"contiguous", "x", prim_contiguous},
+    {"unsafe_view", "x, sizes", prim_unsafe_view},
     {"in_place_operand", "x", prim_in_place_operand},
     {"rng_bits", "sizes, dtype", prim_rng_bits},
     {"set_grad_enabled", "mode", prim_set_grad_enabled},

@@ -61,7 +61,7 @@ RegionBuilder::~RegionBuilder() = default;
 
 Instruction& RegionBuilder::append(Code code, std::span<const ValueId> operands, bool may_raise) {
   size_t inside = 0;
-  for (size_t i = 0; may_raise && i < open_.size(); ++i)
+  for (size_t i = 0; may_raise && !appends_questions && i < open_.size(); ++i)
     if (open_[i].is_branch) inside = i + 1;
   for (ValueId operand : operands) {
     const size_t depth = depth_of(operand);

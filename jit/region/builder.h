@@ -105,6 +105,9 @@ class RegionBuilder : public OpBuilder {
   // What makes a scalar of the region; null: no operation on scalars.
   const ScalarKey* made_by(ValueId scalar) const;
 
+  // While set, numbers that may raise are appended beyond a branch too: a condition at entry asks for them, and not the
+  // program.
+  bool appends_questions = false;
   // Stamped on every instruction appended; kAskOrigin: find_origin() is asked when one is.
   static constexpr uint32_t kAskOrigin = ~0u;
   uint32_t origin = 0;

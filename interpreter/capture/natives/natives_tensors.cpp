@@ -32,10 +32,23 @@ Av prim_copy_into(Capture& capture, Arguments& arguments) {
   return at(arguments, 0);
 }
 
+Av prim_unsafe_view(Capture& capture, Arguments& arguments) {
+  std::vector<ValueId> sizes;
+  for (const Av& size : capture.iterators().items_of(at(arguments, 1))) sizes.push_back(capture.numbers().int_id(size));
+  OpAttributes attributes;
+  attributes.mode = Tensors::kNoView;
+  const Av x = at(arguments, 0);
+  return capture.tensors().emit(Op::reshape, {&x, 1}, sizes, attributes);
+}
+
+// What the operation saves are the elements as they are now, whatever is written afterwards.
 Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
-  if (capture.modes().grad_enabled && capture.tensors().share_tensor(at(arguments, 0))->requires_grad)
+  const std::shared_ptr<VTensor> x = capture.tensors().share_tensor(at(arguments, 0));
+  if (!capture.modes().grad_enabled || !x->requires_grad || x->leaf) return at(arguments, 0);
+  if (root_of(*x)->input != kNoValue || x->hooked)
     break_here(BreakReason::write, "a tensor with gradient history is written in place");
-  return at(arguments, 0);
+  const Av operand = at(arguments, 0);
+  return capture.tensors().emit(Op::copy, {&operand, 1}, {}, {});
 }
 
 // The modes of save_for_backward that library functions write: the tensor is compared at backward(), not kept in place
@@ -378,6 +391,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.in_place_operand", prim_in_place_operand},
     {"_prims.saved", prim_saved},
     {"_prims.step", prim_step},
+    {"_prims.unsafe_view", prim_unsafe_view},
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},

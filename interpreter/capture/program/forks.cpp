@@ -465,7 +465,7 @@ bool Forks::is_own(const Fork& fork, VTensor& tensor) {
   const VTensor& root = *root_of(tensor);
   const auto is_one_of_others = [](const VTensor& one) { return one.unnamed || !one.same_as.empty(); };
   for (const VTensor* its = &tensor; its->view; its = its->view->parent.get())
-    if (its->view->op != Op::reshape) return false;  // what a product gives; other views know their base
+    if (its->view->op != Op::reshape) return false;  // other views know their base
   return root.number > fork.objects && root.input == kNoValue && !is_one_of_others(tensor) && !is_one_of_others(root) &&
          !fork.of_several.count(&root);
 }

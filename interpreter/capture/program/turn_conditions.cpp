@@ -3,6 +3,7 @@
 #include "interpreter/capture/program/turn_conditions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "interpreter/capture/entry/conditions.h"
 
@@ -91,6 +92,13 @@ void TurnConditions::note_ends(ScalarOp op, const ValueId* left, const ValueId* 
 std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const ScalarKey& relation, size_t level) {
   const ValueId a = relation.operands[0], b = relation.operands[1];
   if (region_.type(a).kind != jit::ValueKind::Int || !is_linear(a, level) || !is_linear(b, level)) return std::nullopt;
+  const bool asked = std::exchange(builder_.appends_questions, true);
+  const auto decision = decide_linear(relation.op, a, b, level);
+  builder_.appends_questions = asked;
+  return decision;
+}
+
+std::optional<TurnConditions::Decision> TurnConditions::decide_linear(ScalarOp op, ValueId a, ValueId b, size_t level) {
   const ValueId first = builder_.constant(int64_t{0});
   const ValueId last = conditions_.combined(ScalarOp::sub, open_[level - 1].trips, builder_.constant(int64_t{1}));
   const ValueId left[] = {at_turn(a, level, first), at_turn(a, level, last)};
@@ -109,8 +117,8 @@ std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const Sc
     if (found) found->holds = false;
     return found;
   };
-  note_ends(relation.op, left, right, level);
-  switch (relation.op) {
+  note_ends(op, left, right, level);
+  switch (op) {
     case ScalarOp::lt:
       if (auto found = holds_at_both(ScalarOp::lt, left, right)) return found;
       return negated(holds_at_both(ScalarOp::le, right, left));
@@ -121,7 +129,7 @@ std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const Sc
     case ScalarOp::ne: {  // two lines that do not cross
       auto apart = holds_at_both(ScalarOp::lt, left, right);
       if (!apart) apart = holds_at_both(ScalarOp::lt, right, left);
-      if (apart) apart->holds = relation.op == ScalarOp::ne;
+      if (apart) apart->holds = op == ScalarOp::ne;
       return apart;
     }
     default: return std::nullopt;
@@ -138,6 +146,20 @@ std::optional<TurnConditions::Decision> TurnConditions::decide(ValueId condition
   auto inner = decide(made.operands[0]);
   if (inner) inner->holds = !inner->holds;
   return inner;
+}
+
+ValueId TurnConditions::in_all_turns(ScalarOp op, std::span<const ValueId> operands) {
+  const bool least = op == ScalarOp::minimum;
+  if ((least || op == ScalarOp::maximum) && region_.type(operands[0]).kind == jit::ValueKind::Int)
+    for (size_t smaller : {0, 1}) {
+      const ValueId holds = conditions_.combined(ScalarOp::le, operands[smaller], operands[1 - smaller]);
+      if (assume_always(holds)) return operands[least ? smaller : 1 - smaller];
+    }
+  const ValueId result = builder_.scalar(op, operands);
+  const size_t level = level_of(result);
+  if (op != ScalarOp::sub || level == 0) return result;
+  const auto form = linear_form(result, open_[level - 1].number);
+  return form && form->first == 0 ? builder_.constant(form->second) : result;
 }
 
 std::optional<bool> TurnConditions::decided(ValueId condition) {

@@ -23,6 +23,8 @@ class TurnConditions : private Room {
   bool assume_always(ValueId condition);
   // Whether the number is linear in those of the turns around it.
   bool is_linear(ValueId number) const;
+  // The result of an operation on ints: simpler where it is so in all turns.
+  ValueId in_all_turns(jit::ScalarOp op, std::span<const ValueId> operands);
   // Its factor and its constant, where both are known.
   std::optional<std::pair<int64_t, int64_t>> linear_form(ValueId id, ValueId number) const;
 
@@ -43,6 +45,7 @@ class TurnConditions : private Room {
   std::optional<Decision> decide(ValueId condition);
   void note_ends(jit::ScalarOp op, const ValueId* left, const ValueId* right, size_t level);
   std::optional<Decision> decide_relation(const jit::ScalarKey& relation, size_t level);
+  std::optional<Decision> decide_linear(jit::ScalarOp op, ValueId a, ValueId b, size_t level);
 
   std::vector<Turn> open_;  // outermost first
 };

@@ -8,6 +8,7 @@
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/while_loop.h"
 #include "interpreter/capture/values/numbers.h"
 
@@ -161,6 +162,7 @@ Av WhileLoops::counted(const Av& iterable, const LoopPlace& place) {
   if (!join || !turn_items_.take(loop->sources, iterable)) return Av();
   loop->join = *join;
   if (!count_turns(*loop)) return Av();
+  repeats_.spoil_record();
   loop->iterator = make<VIterator>();
   loop->iterator->form = VIterator::Form::Counted;
   std::erase_if(loops_, [&](const auto& one) { return one->test.head == place && one->depth == loop->depth; });

@@ -118,7 +118,8 @@ Av Numbers::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   const std::vector<ValueId> ids = matched(operands, as_float);
   scalar_may_raise(op, ids);
   size_checks_.check_overflow(op, ids);
-  Av result = scalar_av(builder_.scalar(op, ids));
+  const ValueId id = turn_conditions_.is_open() ? turn_conditions_.in_all_turns(op, ids) : builder_.scalar(op, ids);
+  Av result = scalar_av(id);
   // What does not fold to a constant raises.
   if (result.is_number() &&
       std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); }))

@@ -195,7 +195,8 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
     rolled_.leave_out();
     repeats_.spoil_record();
   }
-  ValueId id = builder_.op(op, ids, scalars, attributes, result);
+  const bool is_no_view = op == Op::reshape && attributes.mode == kNoView;
+  ValueId id = builder_.op(op, ids, scalars, is_no_view ? OpAttributes{} : attributes, result);
   if (finds_size) note_found_size(op, ids[0], id);
   for (ValueId size : region_.type(id).sizes) conditions_.set_nonnegative(size);
   bool floating = is_differentiable(region_.type(id).dtype);
@@ -207,7 +208,7 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
     gradients_.remember_history({&out, 1}, id);
   }
   const bool is_same_object = op == Op::save_for_backward && attributes.mode != 0;
-  if (!makes_view(op) || is_same_object) return out;
+  if (!makes_view(op) || is_same_object || is_no_view) return out;
   VTensor* made = as<VTensor>(out);
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
   made->view = std::make_unique<VirtualView>();

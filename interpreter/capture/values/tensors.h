@@ -20,6 +20,8 @@ class Tensors : private Room {
   // Null: it is none.
   VTensor* tensor_of(const Av& av);
   ValueId current(VTensor& tensor);  // newest version, views replayed
+  // The mode of a reshape whose operand nobody sees any more: its result is no view.
+  static constexpr int kNoView = 1;
   // Appends the operation to the region; the result is a tensor. Where it has no operands the program makes it here.
   Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
           int result = 0);

@@ -116,9 +116,8 @@ class MapBuilder {
 };
 
 // Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
-bool Writes::may_be_saved(const VTensor& root) const {
-  if (root.input != kNoValue) return true;
-  jit::ValueSet same = {root.id};  // and the views of it, whose elements are its own
+bool Writes::may_be_saved(ValueId elements) const {
+  jit::ValueSet same = {elements};  // and the views of it, whose elements are its own
   const jit::ValueSet needed = gradients_.with_gradients();
   for (const jit::Instruction& instruction : region_.body.instructions) {
     if (instruction.code != jit::Code::Op) continue;
@@ -163,7 +162,7 @@ void Writes::check_writable(VTensor& root) {
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
   if (modes_.grad_enabled && root.input != kNoValue && shows_leaf(root))
     break_here(BreakReason::raises, "in-place write to a view of a leaf that requires grad");
-  if (root.in_history && may_be_saved(root))
+  if (root.in_history && (root.input != kNoValue || may_be_saved(root.id)))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   const auto refuse_copy = [&](const VTensor& copy) {
     if (!copy.copied_in) return;
@@ -246,6 +245,9 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
   check_histories(*target, *taken, is_part);
   ValueId id = tensors_.current(*taken);
   if (is_part) {
+    // What an in-place operation gives, and saves, is the part from then on: a write to the rest would be an error.
+    if (history == WriteHistory::Take && modes_.grad_enabled && taken->requires_grad && may_be_saved(id))
+      break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
     StridedMap map = MapBuilder(builder_).map_of(*target);
     std::vector<ValueId> scalars = {map.offset};
     scalars.insert(scalars.end(), map.sizes.begin(), map.sizes.end());

@@ -32,7 +32,7 @@ class Writes : private Room {
   bool has_waiting_gradients() const { return !grad_dirty_.empty(); }
 
  private:
-  bool may_be_saved(const VTensor& root) const;
+  bool may_be_saved(ValueId elements) const;
   bool shows_leaf(const VTensor& root) const;
   void take_views_anew(VTensor& root);
   void add_written(uint32_t source);

@@ -201,6 +201,12 @@ inline VTensor* root_of(VTensor& tensor) {
   return root;
 }
 
+// Whether an object of that kind can become part of itself: a function is, through the cell of its own name.
+constexpr bool may_contain_itself(VirtualKind kind) {
+  return kind == VirtualKind::List || kind == VirtualKind::Dict || kind == VirtualKind::Instance ||
+         kind == VirtualKind::Cell;
+}
+
 struct VTuple : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Tuple;
   VTuple() : Virtual(kKind) {}

@@ -6,7 +6,7 @@ namespace tsc::interp {
 House::House(Capture& capture, Vm& vm, CaptureMemory& memory)
     : tensor_state(interp::tensor_state(vm)), builder(region, capture), modes(tensor_state.modes),
       rooms{capture,      vm,         tensor_state, memory,    region,  builder,       plan,        modes,
-            objects_made, frames,     calls,        raising,   loops,   rolled,        turn_items,  turn_conditions,
+            objects_made, rings, frames,     calls,        raising,   loops,   rolled,        turn_items,  turn_conditions,
             turn_values,  whiles,     repeats,      guesses,   forks,   shared_memory, cells,       inputs,
             structures,   overlay,    effects,      writes,    tensors, shapes,        gradients,   numbers,
             operators,    attributes, containers,   iterators, texts,   conditions,    size_checks, exits},
@@ -18,6 +18,22 @@ House::House(Capture& capture, Vm& vm, CaptureMemory& memory)
       exits(rooms) {
   plan.modes = modes;
   plan.origins.emplace_back();
+}
+
+// What counts references never frees an object that contains itself.
+static void let_go(Virtual& object) {
+  switch (object.kind) {
+    case VirtualKind::List: static_cast<VList&>(object).items.clear(), static_cast<VList&>(object).tail.clear(); break;
+    case VirtualKind::Dict: static_cast<VDict&>(object).items.clear(), static_cast<VDict&>(object).fields.clear(); break;
+    case VirtualKind::Instance: static_cast<VInstance&>(object).fields.clear(); break;
+    case VirtualKind::Cell: static_cast<VCell&>(object).content = Av(); break;
+    default: break;
+  }
+}
+
+House::~House() {
+  for (const std::weak_ptr<Virtual>& ring : rings)
+    if (const VirtualRef alive = ring.lock()) let_go(*alive);
 }
 
 Capture::Capture(std::unique_ptr<House> house, const Frame& frame) : Room(house->rooms), house_(std::move(house)) {

@@ -38,6 +38,7 @@ namespace tsc::interp {
 
 struct House {
   House(Capture& capture, Vm& vm, CaptureMemory& memory);
+  ~House();
 
   TensorState& tensor_state;
   jit::Region region;
@@ -45,6 +46,7 @@ struct House {
   RegionPlan plan;
   Modes modes;
   uint32_t objects_made = 0;
+  std::vector<std::weak_ptr<Virtual>> rings;
 
   Rooms rooms;
   Frames frames;

@@ -110,6 +110,7 @@ struct Rooms {
   RegionPlan& plan_;
   Modes& modes_;  // in which operations are made
   uint32_t& objects_made_;
+  std::vector<std::weak_ptr<Virtual>>& rings_;  // objects that may contain themselves
 
   Frames& frames_;
   Calls& calls_;
@@ -148,6 +149,7 @@ struct Rooms {
   std::shared_ptr<T> make() const {
     auto object = std::make_shared<T>();
     object->number = ++objects_made_;
+    if constexpr (may_contain_itself(T::kKind)) rings_.push_back(object);
     return object;
   }
 };

@@ -25,6 +25,7 @@ struct Forks::Written {
   std::shared_ptr<VTensor> tensor;
   ValueId before = kNoValue;
   uint32_t writes = 0;
+  ValueId writes_of_loops = kNoValue;
   ValueId first = kNoValue, first_count = kNoValue;
   std::optional<size_t> place{}, count_place{};  // among the results of the If
 };
@@ -192,16 +193,20 @@ void Forks::note_written(VTensor& tensor) {
       abandon("one of its ways writes a tensor that a gradient may need");
     const auto is_known = [&](const Written& one) { return one.tensor.get() == &tensor; };
     if (std::any_of(fork->written.begin(), fork->written.end(), is_known)) continue;
-    if (tensor.writes_of_loops != kNoValue) abandon("one of its ways writes a tensor that a loop has written");
-    fork->written.push_back({std::static_pointer_cast<VTensor>(tensor.shared_from_this()), tensor.id, tensor.writes});
+    fork->written.push_back({std::static_pointer_cast<VTensor>(tensor.shared_from_this()), tensor.id, tensor.writes,
+                             tensor.writes_of_loops});
     fork->written.back().first = tensor.id;
   }
 }
 
 // Of the way that ends.
 ValueId Forks::count_writes(const Written& one) const {
-  const ValueId each = builder_.constant(int64_t{one.tensor->writes - one.writes}), loops = one.tensor->writes_of_loops;
-  return loops == kNoValue ? each : conditions_.combined(jit::ScalarOp::add, each, loops);
+  ValueId count = builder_.constant(int64_t{one.tensor->writes - one.writes});
+  const ValueId loops = one.tensor->writes_of_loops;
+  if (loops == one.writes_of_loops) return count;
+  count = conditions_.combined(jit::ScalarOp::add, count, loops);
+  return one.writes_of_loops == kNoValue ? count
+                                         : conditions_.combined(jit::ScalarOp::sub, count, one.writes_of_loops);
 }
 
 // Behind the first way they are again what they were in front of it.
@@ -214,7 +219,7 @@ void Forks::put_back_written(Fork& fork) {
     tensor.id = one.before;
     ++tensor.version;
     tensor.writes = one.writes;
-    tensor.writes_of_loops = kNoValue;
+    tensor.writes_of_loops = one.writes_of_loops;
   }
 }
 
@@ -243,6 +248,8 @@ void Forks::join_written(const Fork& fork, std::span<const ValueId> results) {
     if (!one.count_place) continue;
     tensor.writes = one.writes;
     tensor.writes_of_loops = results[*one.count_place];
+    if (one.writes_of_loops != kNoValue)
+      tensor.writes_of_loops = conditions_.combined(jit::ScalarOp::add, one.writes_of_loops, tensor.writes_of_loops);
   }
 }
 

@@ -65,6 +65,7 @@ void WhileLoops::open(Loop& loop, ValueId goes_on) {
   } catch (const NotCarried& reason) {
     give_up(loop, reason.why);
   }
+  for (const auto& tensor : loop.elements) forks_.note_write(*tensor);  // while its elements are those in front
   std::vector<jit::Type> types = {{jit::ValueKind::Bool, {}, {}}, {jit::ValueKind::Int, {}, {}}};
   if (!loop.exits.empty()) types.push_back({jit::ValueKind::Int, {}, {}});
   for (const CarriedValue& value : loop.carried) types.push_back(value.type);

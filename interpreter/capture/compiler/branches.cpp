@@ -52,20 +52,20 @@ bool only_raises(const lang::CodeObject& code, uint32_t from) {
   return true;
 }
 
-// The way that the conditional jump goes where the other one can only raise; empty: neither does, or both.
-std::optional<bool> way_without_raise(const lang::CodeObject& code, uint32_t pc) {
-  const std::optional<bool> taken = taken_when(code.instructions[pc]);
-  if (!taken) return std::nullopt;
-  const bool jumps = only_raises(code, lang::jump_target(code.instructions[pc], pc)), stays = only_raises(code, pc + 1);
-  if (jumps == stays) return std::nullopt;
-  return jumps ? !*taken : *taken;
-}
-
 }  // namespace
 
 uint32_t way_of_branch(const lang::CodeObject& code, uint32_t pc, bool holds) {
   const Instruction& branch = code.instructions[pc];
   return *taken_when(branch) == holds ? lang::jump_target(branch, pc) : pc + 1;
+}
+
+std::optional<bool> Branches::without_raise(const CodeObject* of, uint32_t pc) {
+  const lang::CodeObject& code = *of->code;
+  const std::optional<bool> taken = taken_when(code.instructions[pc]);
+  if (!taken) return std::nullopt;
+  const bool jumps = only_raises(code, lang::jump_target(code.instructions[pc], pc)), stays = only_raises(code, pc + 1);
+  if (jumps == stays) return std::nullopt;
+  return jumps ? !*taken : *taken;
 }
 
 bool Branches::varies(const CodeObject* code, uint32_t pc) const {
@@ -75,7 +75,7 @@ bool Branches::varies(const CodeObject* code, uint32_t pc) const {
 
 // However often a check has raised, a call that passes it is one region.
 std::optional<bool> Branches::expected(const CodeObject* code, uint32_t pc) const {
-  if (const std::optional<bool> way = way_without_raise(*code->code, pc)) return way;
+  if (const std::optional<bool> way = without_raise(code, pc)) return way;
   const auto found = records_.find({code, pc});
   if (found == records_.end() || found->second.varies) return std::nullopt;
   for (int way : {0, 1})
@@ -106,7 +106,7 @@ std::shared_ptr<Variant> Branches::arrive_at(const Frame& frame) {
 }
 
 bool Branches::was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs) {
-  if (way_without_raise(*code->code, pc)) return false;
+  if (without_raise(code, pc)) return false;
   Record& record = records_[{code, pc}];
   record.keeps_alive = Local<CodeObject>(const_cast<CodeObject*>(code));
   if (record.varies || ++record.wrong * kRareRuns <= runs + kRareRuns) return record.varies;

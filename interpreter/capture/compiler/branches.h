@@ -25,6 +25,8 @@ class Branches {
  public:
   // Which way the jump is expected to go: true, the condition holds. Empty: nothing is expected.
   std::optional<bool> expected(const CodeObject* code, uint32_t pc) const;
+  // The way that the conditional jump goes where the other one can only raise; empty: neither does, or both.
+  static std::optional<bool> without_raise(const CodeObject* code, uint32_t pc);
   // Whether it has gone both ways.
   bool varies(const CodeObject* code, uint32_t pc) const;
   // Goes up whenever an answer of `expected` has changed.

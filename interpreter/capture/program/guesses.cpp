@@ -40,6 +40,23 @@ void Guesses::leave_at(const Av& condition) {
   break_here(condition.is_number() ? BreakReason::unknown_number : BreakReason::tensor_branch, why ? *why : "");
 }
 
+// A block of the region has no exits: where the check fails, a division by zero ends the run, and the interpreter begins
+// anew and raises what the program raises.
+std::optional<bool> Guesses::check_inside(const Av& condition) {
+  const AFrame& frame = frames_.frame();
+  if (builder_.open_blocks() == 0 || !memory_.branches || memory_.breaks_everywhere || memory_.only_call)
+    return std::nullopt;
+  const std::optional<bool> way = Branches::without_raise(frame.code.get(), frame.pc);
+  if (!way || !effects_.can_begin_anew()) return std::nullopt;
+  ValueId passes = numbers_.truth_in_region(condition);
+  if (!*way) passes = builder_.scalar(jit::ScalarOp::logical_not, {&passes, 1});
+  plan_.starts_again.insert(builder_.known_origin());
+  const ValueId divided[] = {builder_.constant(int64_t{1}),
+                             builder_.scalar(jit::ScalarOp::bool_to_int, {&passes, 1})};
+  builder_.scalar(jit::ScalarOp::floor_div, divided);
+  return way;
+}
+
 bool Guesses::decide(const Av& condition) {
   if (!numbers_.only_run_knows(condition)) return numbers_.truth(condition);
   const AFrame& frame = frames_.frame();
@@ -47,6 +64,8 @@ bool Guesses::decide(const Av& condition) {
   const uint32_t pc = frame.pc;
   const std::optional<bool> expected = memory_.branches ? memory_.branches->expected(code, pc) : std::nullopt;
   const bool may = expected && may_guess();
+  if (!may)
+    if (const std::optional<bool> way = check_inside(condition)) return *way;
   if (!may)
     if (const std::optional<bool> way = whiles_.test(condition)) return *way;
   if (!may && may_fork(code, pc) && forks_.begin(condition)) return true;

@@ -2,8 +2,9 @@
 // Branches on what only the run knows: the value of a tensor, a number that the region reads out of one. Where the
 // branch is expected to go one way (compiler/branches.h), capture follows that way, and the region asks for the value
 // when it is there. It does so only where nothing that the region has done so far could be seen: when the guess is
-// wrong the region is given up, and the interpreter runs everything again, with the random numbers of before. A branch
-// that goes either way is an If of the region where that can be (forks.h).
+// wrong the region is given up, and the interpreter runs everything again, with the random numbers of before. Inside of
+// a loop or a way of a branch that is so where the other way can only raise. A branch that goes either way is an If of
+// the region where that can be (forks.h).
 // Owns how often each branch has been guessed in this region. Must not know how a branch came to be expected.
 #include "interpreter/capture/rooms.h"
 
@@ -18,6 +19,7 @@ class Guesses : private Room {
  private:
   bool may_guess() const;
   bool may_fork(const CodeObject* code, uint32_t pc) const;
+  std::optional<bool> check_inside(const Av& condition);
   [[noreturn]] void leave_at(const Av& condition);
 
   std::vector<LoopPlace> guessed_;  // once for each time

@@ -289,6 +289,11 @@ void Effects::operation_may_raise() {
 
 void Writes::flush_writes() {
   effects_.note_raise();
+  // Nothing is written back inside of a block: what raises there has the interpreter begin anew.
+  if (builder_.open_blocks() != 0 && effects_.can_begin_anew()) {
+    plan_.starts_again.insert(builder_.known_origin());
+    return;
+  }
   repeats_.recorded([&] { write_back_all(false); },
                     [](CallRecorder& r) { r.add([](Repetition& again) { again.capture.writes().flush_writes(); }); });
 }

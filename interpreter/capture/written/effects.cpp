@@ -158,10 +158,14 @@ void Effects::may_raise_here() {
   plan_.run_again = true;
 }
 
-// A region without effects finds such an int out when it runs, and then the interpreter begins anew.
+// A region without effects in front finds such an int out when it runs, and then the interpreter begins anew.
 void Effects::may_need_big_int() {
-  if (memory_.has_effects) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
-  plan_.run_again = true;
+  if (!memory_.has_effects) {
+    plan_.run_again = true;
+    return;
+  }
+  if (!can_begin_anew()) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  plan_.starts_again.insert(builder_.known_origin());
 }
 
 }  // namespace tsc::interp

@@ -117,7 +117,11 @@ class MapBuilder {
 
 // Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
 bool Writes::may_be_saved(ValueId elements) const {
-  jit::ValueSet same = {elements};  // and the views of it, whose elements are its own
+  jit::ValueSet same = {elements};  // and the views of it, whose elements are its own, and what it is a view of
+  const auto& code = region_.body.instructions;
+  for (auto made = code.rbegin(); made != code.rend(); ++made)
+    if (made->code == jit::Code::Op && op_row(made->op).flags & kView && same.count(made->results[0]))
+      same.insert(made->operands[0]);
   const jit::ValueSet needed = gradients_.with_gradients();
   for (const jit::Instruction& instruction : region_.body.instructions) {
     if (instruction.code != jit::Code::Op) continue;

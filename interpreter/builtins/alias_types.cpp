@@ -10,6 +10,7 @@ namespace {
 struct GenericAliasObject : Instance {
   Value origin;
   Local<TupleObject> parameters;
+  bool is_unpacked = false;  // *tuple[int, ...]: the one item of the alias
   GenericAliasObject() : Instance(Kind::Instance) {}
 };
 struct UnionObject : Instance {
@@ -50,10 +51,16 @@ std::string joined(Vm& vm, std::span<const Value> values, const char* separator)
 Value alias_repr(Vm& vm, const Value& self) {
   GenericAliasObject* alias = alias_of(self);
   std::string inside = alias->parameters->size ? joined(vm, alias->parameters->span(), ", ") : "()";
-  return str_value(vm, annotation_repr(vm, alias->origin) + "[" + inside + "]");
+  return str_value(vm, (alias->is_unpacked ? "*" : "") + annotation_repr(vm, alias->origin) + "[" + inside + "]");
+}
+Value alias_iterate(Vm& vm, const Value& self) {
+  Value item = make_generic_alias(vm, alias_of(self)->origin, alias_of(self)->parameters.value());
+  alias_of(item)->is_unpacked = true;
+  return iterate(vm, make_tuple(vm, std::span<const Value>(&item, 1)).take());
 }
 Value alias_call(Vm& vm, const Value& self, Args& args) { return call(vm, alias_of(self)->origin, args); }
 Value alias_origin(Vm&, const Value& v) { return alias_of(v)->origin; }
+Value alias_unpacked(Vm&, const Value& v) { return Value::boolean(alias_of(v)->is_unpacked); }
 Value alias_parameters(Vm&, const Value& v) { return alias_of(v)->parameters.value(); }
 Value alias_get_attribute(Vm& vm, const Value& self, StrObject* name) {
   Type* owner = nullptr;
@@ -65,7 +72,8 @@ Value alias_get_attribute(Vm& vm, const Value& self, StrObject* name) {
 Value alias_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   bool comparable = (op == CompareOp::Eq || op == CompareOp::Ne) && is_alias(vm, a) && is_alias(vm, b);
   if (!comparable) return vm.not_implemented();
-  bool same = equal(vm, alias_of(a)->origin, alias_of(b)->origin) &&
+  bool same = alias_of(a)->is_unpacked == alias_of(b)->is_unpacked &&
+              equal(vm, alias_of(a)->origin, alias_of(b)->origin) &&
               equal(vm, alias_of(a)->parameters.value(), alias_of(b)->parameters.value());
   return Value::boolean(same == (op == CompareOp::Eq));
 }
@@ -80,7 +88,9 @@ Value alias_variables(Vm& vm, const Value& v) {
 }
 Value alias_get_item(Vm& vm, const Value& self, const Value& items) {
   Value arguments = call(vm, typing_function(vm, "_substituted"), {self, alias_variables(vm, self), items});
-  return make_generic_alias(vm, alias_of(self)->origin, arguments);
+  Value made = make_generic_alias(vm, alias_of(self)->origin, arguments);
+  alias_of(made)->is_unpacked = alias_of(self)->is_unpacked;
+  return made;
 }
 Value alias_mro_entries(Vm& vm, Args& a) { return make_tuple(vm, std::vector<Value>{alias_of(a[0])->origin}).take(); }
 Value alias_check(Vm& vm, Args&) { raise_type_error(vm, "isinstance() argument 2 cannot be a parameterized generic"); }
@@ -194,6 +204,11 @@ Value forward(Vm& vm, Args& a) {
   return call(vm, method, rest);
 }
 constexpr char kKeys[] = "keys", kValues[] = "values", kItems[] = "items", kGet[] = "get", kCopy[] = "copy";
+constexpr char kReversed[] = "__reversed__";
+Value proxy_in_place(Vm& vm, BinaryOp op, const Value&, const Value&) {
+  if (op != BinaryOp::BitOr) return vm.not_implemented();
+  raise_type_error(vm, "'|=' is not supported by mappingproxy; use '|' instead");
+}
 
 template <class T, Value T::* kMember>
 void traverse_member(Object* o, Visitor& visit) {
@@ -212,11 +227,13 @@ Type* make_alias_type(Vm& vm) {
   s.hash = alias_hash;
   s.binary = union_slot;
   s.get_item = alias_get_item;
+  s.iterate = alias_iterate;
   s.construct = alias_construct;
   s.get_attribute = alias_get_attribute;
   b.getter("__origin__", alias_origin)
       .getter("__args__", alias_parameters)
       .getter("__parameters__", alias_variables)
+      .getter("__unpacked__", alias_unpacked)
       .method("__mro_entries__", "self, bases", alias_mro_entries)
       .method("__instancecheck__", "self, instance", alias_check)
       .method("__subclasscheck__", "self, cls", alias_check);
@@ -251,6 +268,7 @@ Type* make_proxy_type(Vm& vm) {
   s.construct = proxy_construct;
   s.compare = proxy_compare;
   s.binary = proxy_binary;
+  s.in_place = proxy_in_place;
   s.to_str = [](Vm& v, const Value& self) { return str_value(v, to_string(v, shown(v, self))); };
   s.hash = nullptr;
   s.repr = [](Vm& v, const Value& self) { return str_value(v, "mappingproxy(" + repr(v, shown(v, self)) + ")"); };
@@ -263,6 +281,8 @@ Type* make_proxy_type(Vm& vm) {
       .raw_method("items", forward<kItems>)
       .raw_method("get", forward<kGet>)
       .raw_method("copy", forward<kCopy>)
+      .raw_method("__reversed__", forward<kReversed>)
+      .class_method("__class_getitem__", "cls, item", class_item)
       .attribute(ops::kPatternFlags, Value::integer(ops::kMappingPattern));
   return b.finish();
 }

@@ -45,8 +45,14 @@ void update_from_pairs(Vm& vm, DictObject* dict, const Value& pairs) {
   });
 }
 void update_dict(Vm& vm, DictObject* dict, const Value& source) {
-  if (!for_each_pair(vm, source, [&](const Value& key, const Value& value) { dict_set(vm, dict, key, value); }))
-    update_from_pairs(vm, dict, source);
+  const DictObject* table = plain_dict(vm, source);
+  const uint32_t version = table ? table->table.layout_version() : 0;
+  const auto set = [&](const Value& key, const Value& value) {
+    dict_set(vm, dict, key, value);
+    if (table && table != dict && table->table.layout_version() != version)
+      raise(vm, vm.exceptions().RuntimeError, "dict mutated during update");
+  };
+  if (!for_each_pair(vm, source, set)) update_from_pairs(vm, dict, source);
 }
 // An OrderedDict whose class stores items in a way of its own hears of each; a plain dict's class does not, as in
 // Python.

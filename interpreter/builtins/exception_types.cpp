@@ -146,25 +146,38 @@ Value exception_str(Vm& vm, const Value& self) {
 }
 Value or_none(const Value& v) { return v ? v : Value::none(); }
 Value get_args(Vm&, const Value& v) { return exception_of(v)->args.value(); }
-void set_args(Vm& vm, const Value& v, const Value& args) { exception_of(v)->args = to_tuple(vm, args); }
+// Setters are called without a value where the attribute is deleted.
+void refuse_deletion(Vm& vm, const Value& value, const char* name) {
+  if (!value) raise_type_error(vm, std::string(name) + " may not be deleted");
+}
+void set_args(Vm& vm, const Value& v, const Value& args) {
+  refuse_deletion(vm, args, "args");
+  exception_of(v)->args = to_tuple(vm, args);
+}
 Value get_cause(Vm&, const Value& v) { return or_none(exception_of(v)->cause); }
 // Raises unless `linked` may stand in the chain of an exception.
 void check_link(Vm& vm, const Value& linked, const char* what) {
-  if (!linked || linked.is_none() || is_kind(linked, Kind::Exception)) return;
+  if (linked.is_none() || is_kind(linked, Kind::Exception)) return;
   raise_type_error(vm, std::string("exception ") + what + " must be None or derive from BaseException");
 }
 void set_cause(Vm& vm, const Value& v, const Value& cause) {
+  refuse_deletion(vm, cause, "__cause__");
   check_link(vm, cause, "cause");
   exception_of(v)->cause = cause;
   exception_of(v)->suppress_context = true;
 }
 Value get_context(Vm&, const Value& v) { return or_none(exception_of(v)->context); }
 void set_context_value(Vm& vm, const Value& v, const Value& c) {
+  refuse_deletion(vm, c, "__context__");
   check_link(vm, c, "context");
   exception_of(v)->context = c;
 }
 Value get_suppress(Vm&, const Value& v) { return Value::boolean(exception_of(v)->suppress_context); }
-void set_suppress(Vm& vm, const Value& v, const Value& b) { exception_of(v)->suppress_context = truth(vm, b); }
+void set_suppress(Vm& vm, const Value& v, const Value& b) {
+  if (!b) raise_type_error(vm, "can't delete numeric/char attribute");
+  if (!b.is_bool()) raise_type_error(vm, "attribute value type must be bool");
+  exception_of(v)->suppress_context = b.as_bool();
+}
 Value argument(const Value& v, uint32_t i) {
   ExceptionObject* e = exception_of(v);
   return i < e->args->size ? e->args->items[i] : Value::none();
@@ -213,6 +226,7 @@ Value make_traceback(Vm& vm, const Value& exception, size_t depth, size_t count)
 }
 Value get_traceback(Vm& vm, const Value& v) { return make_traceback(vm, v, 0, exception_of(v)->traceback.size()); }
 void set_traceback(Vm& vm, const Value& v, const Value& traceback) {
+  refuse_deletion(vm, traceback, "__traceback__");
   ExceptionObject* e = exception_of(v);
   if (traceback.is_none()) {
     e->traceback.clear();
@@ -236,6 +250,7 @@ Value add_note(Vm& vm, Args& a) {
     notes = make_list(vm).take();
     set_own_attribute(vm, a[0].object(), name, notes);
   }
+  if (!is_kind(notes, Kind::List)) raise_type_error(vm, "Cannot add note: __notes__ is not a list");
   list_append(vm, cast<ListObject>(notes), a[1]);
   return Value::none();
 }

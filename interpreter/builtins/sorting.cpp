@@ -219,7 +219,7 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
   std::vector<Value> keys;
   auto restore = [&] {
     list->items.swap(items);
-    return items.empty();
+    return items.capacity() == 0;  // one that was filled and emptied again has changed, too
   };
   try {
     if (key) {

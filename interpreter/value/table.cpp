@@ -191,8 +191,8 @@ int64_t Table::find(Vm& vm, const Value& key, uint64_t h) const {
       if (e.key.is_int() && key.is_int()) return false;
       Value candidate = e.key;
       bool same = equal(vm, candidate, key);
-      if (layout_version_ != version) changed = true;
-      return same;
+      changed = layout_version_ != version;
+      return same && !changed;
     };
     int64_t found = -1;
     if (!index_) {

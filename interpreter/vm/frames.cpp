@@ -87,20 +87,30 @@ Value Vm::run_frames(std::span<FrameState> frames) {
   return run_loop(*this);
 }
 
+namespace {
+
+// Ends the chain of contexts of `handled` in front of `exception`. A script may have closed the chain to a ring without
+// it: `behind` goes half as fast, and meets the search there.
+void unlink_context(ExceptionObject* handled, const ExceptionObject* exception) {
+  const ExceptionObject* behind = handled;
+  bool is_even = false;
+  for (ExceptionObject* e = handled; e; is_even = !is_even) {
+    ExceptionObject* next = try_cast<ExceptionObject>(e->context);
+    if (next == exception) return e->context.reset();
+    if (is_even) behind = cast<ExceptionObject>(behind->context);
+    if (next == behind) return;
+    e = next;
+  }
+}
+
+}  // namespace
+
 void set_context(Vm& vm, ExceptionObject* exception) {
   for (Frame* frame = VmAccess::frame(vm); frame; frame = frame->back) {
     if (!frame->handled) continue;
     ExceptionObject* handled = try_cast<ExceptionObject>(frame->handled);
     if (!handled || handled == exception) return;
-    // Cut a cycle: the handled exception may already have this one as an ancestor.
-    for (ExceptionObject* e = handled; e;) {
-      ExceptionObject* next = try_cast<ExceptionObject>(e->context);
-      if (next == exception) {
-        e->context.reset();
-        break;
-      }
-      e = next;
-    }
+    unlink_context(handled, exception);
     exception->context = Value(handled);
     return;
   }

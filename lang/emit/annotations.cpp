@@ -37,12 +37,22 @@ void Emitter::emit_annotations(const std::vector<Annotated>& annotations) {
                    b_.constant(int_literal(static_cast<int64_t>(i))), true, next, where);
     Operand value = context_.postpones_annotations
                         ? constant(str_literal(expression_text(annotation, *context_.source)), {}, where)
-                        : expr(annotation);
+                        : annotation_value(annotation);
     b_.effect(Op::Return, value, where);
     b_.reset(mark);
     b_.place(next);
     b_.end_statement(statement);
   }
+}
+
+// That of `*args: *Ts` is the one item that the starred value has.
+Operand Emitter::annotation_value(const Expr* annotation) {
+  const auto* starred = try_as<const Starred>(annotation);
+  if (!starred) return expr(annotation);
+  const Operand value = expr(starred->value);
+  const Reg item = b_.allocate();
+  b_.unary(Op::UnpackSequence, item, value, 1, at(annotation));
+  return {item, true};
 }
 
 CodeRef Emitter::annotations_code(const Scope& scope, const std::vector<Annotated>& annotations, Span span) const {

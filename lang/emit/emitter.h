@@ -178,6 +178,7 @@ class Emitter {
   CodeRef nested_code(const Scope& scope, CodeKind kind, Span span, const Arguments* args, const EmitBody& body) const;
 
   // ---- annotations (annotations.cpp)
+  Operand annotation_value(const Expr* annotation);
   CodeRef annotations_code(const Scope& scope, const std::vector<Annotated>& annotations, Span span) const;
   bool annotates_at_once() {
     return context_.reads_annotations || (context_.annotates_at_once && b_.code().kind == CodeKind::Module);

@@ -133,11 +133,12 @@ Value key_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   return compare(vm, op, order, Value::integer(0));
 }
 Value key_call(Vm& vm, const Value& self, Args& args) {
-  expect_count(vm, "K", args, 1);
+  const bool by_keyword = !args.count && args.keyword_count == 1 && args.keyword_names[0]->view() == "obj";
+  if (!by_keyword) expect_count(vm, "K", args, 1);
   auto* maker = static_cast<Key*>(self.object());
   Local<Key> key = vm.heap().make<Key>(self.object()->type);
   key->function = maker->function;
-  key->object = args[0];
+  key->object = by_keyword ? args.keyword_values[0] : args[0];
   return key.take();
 }
 Value cmp_to_key(Vm& vm, Args& a) {
@@ -154,6 +155,8 @@ void init_key_type(Vm& vm) {
   };
   b.slots().compare = key_compare;
   b.slots().call = key_call;
+  b.slots().hash = nullptr;
+  b.attribute("__hash__", Value::none());
   b.module("functools").getter("obj", [](Vm&, const Value& v) {
     const Value& object = static_cast<Key*>(v.object())->object;
     return object ? object : Value::none();

@@ -194,18 +194,20 @@ int64_t object_hash(Vm&, const Value& self) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.object()) >> 4);
 }
 
+Type* owner_of(Type* type, StrObject* name) {
+  Type* owner = nullptr;
+  lookup_in_type(type, name, &owner);
+  return owner;
+}
+
 Value object_init(Vm& vm, Args& a) {
   Type* type = a.count ? type_of(vm, a[0]) : nullptr;
-  // Extra arguments are an error unless the class consumed them in __new__.
-  if (a.count > 1 || a.keyword_count) {
-    Type* owner = nullptr;
-    lookup_in_type(type, vm.names().new_, &owner);
-    if (owner == vm.types().object)
-      raise_type_error(vm, type->slots.initialize && type->name != "object"
-                               ? "object.__init__() takes exactly one argument (the instance to "
-                                 "initialize)"
-                               : type->name + "() takes no arguments");
-  }
+  if (a.count <= 1 && !a.keyword_count) return Value::none();
+  if (is_kind(a[0], Kind::Type)) return Value::none();  // type.__init__: a class is made with its name and bases
+  // Extra arguments are those of a class's own __new__, unless its own __init__ hands them on.
+  if (owner_of(type, vm.names().init) != vm.types().object)
+    raise_type_error(vm, "object.__init__() takes exactly one argument (the instance to initialize)");
+  if (owner_of(type, vm.names().new_) == vm.types().object) raise_type_error(vm, type->name + "() takes no arguments");
   return Value::none();
 }
 
@@ -221,6 +223,12 @@ Value object_new(Vm& vm, Args& a) {
       --rest.count;
       return t->slots.construct(vm, type, rest);
     }
+  if (a.count > 1 || a.keyword_count) {
+    if (owner_of(type, vm.names().new_) != vm.types().object)
+      raise_type_error(vm, "object.__new__() takes exactly one argument (the type to instantiate)");
+    if (owner_of(type, vm.names().init) == vm.types().object)
+      raise_type_error(vm, type->name + "() takes no arguments");
+  }
   return allocate_instance(vm, type);
 }
 
@@ -283,7 +291,9 @@ Value object_dict(Vm& vm, const Value& self) {
   return attribute_dict(vm, self.object()).take();
 }
 void object_set_dict(Vm& vm, const Value& self, const Value& value) {
-  DictObject* source = try_cast<DictObject>(value);
+  Local<DictObject> source(try_cast<DictObject>(value));
+  if (!value && is_kind(self, Kind::Exception)) raise_type_error(vm, "cannot delete __dict__");
+  if (!value) source = make_dict(vm);
   if (!self.is_object() || !instance_state(self.object()) || (self.object()->type->type_flags & kSlotsOnly))
     raise_attribute_error(vm, self, vm.names().dict);
   if (!source) raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
@@ -291,7 +301,7 @@ void object_set_dict(Vm& vm, const Value& self, const Value& value) {
   const Local<DictObject> before = attribute_dict(vm, self.object());
   note_store(vm, self.object(), Value());
   if (self.object()->watched()) source->watch();
-  instance_state(self.object())->slots[0] = value;
+  instance_state(self.object())->slots[0] = source.value();
 }
 Value object_dir(Vm& vm, Args& a) { return dir_of(vm, a[0]); }
 

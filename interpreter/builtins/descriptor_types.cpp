@@ -195,8 +195,9 @@ Value static_bind(Vm&, const Value& self, const Value&, Type*) { return wrapped_
 Value class_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) {
   (void)instance;
   const Value& f = wrapped_of(self)->function;
-  if (is_kind(f, Kind::Property)) return bind_attribute(vm, f, Value(owner), owner);
-  return make_bound_method(vm, f, Value(owner));
+  const bool is_descriptor =
+      !is_kind(f, Kind::Function) && !is_kind(f, Kind::NativeFunction) && type_of(vm, f)->slots.bind;
+  return is_descriptor ? bind_attribute(vm, f, Value(owner), owner) : make_bound_method(vm, f, Value(owner));
 }
 Value static_call(Vm& vm, const Value& self, Args& args) { return call(vm, wrapped_of(self)->function, args); }
 template <Kind kind>
@@ -217,6 +218,25 @@ void wrapped_initialize(Vm& vm, const Value& self, Args& args) {
   wrapped_of(self)->function = args[0];
 }
 Value wrapped_function(Vm&, const Value& v) { return wrapped_of(v)->function; }
+// What the function inside says of itself, the wrapper says too.
+template <const char* kName>
+Value wrapped_part(Vm& vm, const Value& v) {
+  Local<StrObject> name = intern(vm, kName);
+  const Value part = find_attribute(vm, wrapped_of(v)->function, name.get());
+  if (!part) raise_attribute_error(vm, v, name.get());
+  return part;
+}
+constexpr char kOwnName[] = "__name__", kQualname[] = "__qualname__", kDoc[] = "__doc__";
+constexpr char kAnnotations[] = "__annotations__";
+bool is_abstract(Vm& vm, const Value& function) {
+  const Value mark = function ? find_attribute(vm, function, intern(vm, "__isabstractmethod__").get()) : Value();
+  return mark && truth(vm, mark);
+}
+Value wrapped_abstract(Vm& vm, const Value& v) { return Value::boolean(is_abstract(vm, wrapped_of(v)->function)); }
+Value property_abstract(Vm& vm, const Value& v) {
+  const PropertyObject* p = property_of(v);
+  return Value::boolean(is_abstract(vm, p->getter) || is_abstract(vm, p->setter) || is_abstract(vm, p->deleter));
+}
 
 // --- super -------------------------------------------------------------------------------------------------
 
@@ -267,6 +287,9 @@ void set_super(Vm& vm, SuperObject* s, Type* start, const Value& self) {
   Type* own = type_of(vm, self);
   if (own->is_subtype_of(start)) s->self_type = own;
   else if (is_kind(self, Kind::Type) && cast<Type>(self)->is_subtype_of(start)) s->self_type = cast<Type>(self);
+  else if (Type* shown = try_cast<Type>(find_attribute(vm, self, vm.names().class_));
+           shown && shown->is_subtype_of(start))
+    s->self_type = shown;  // of a proxy
   else raise_type_error(vm, "super(type, obj): obj must be an instance or subtype of type");
 }
 
@@ -369,7 +392,12 @@ static void init_wrapped_methods(Vm& vm) {
     TypeBuilder::existing(vm, type)
         .allow_subclasses(offset_of(&WrappedInstance::state))
         .getter("__func__", wrapped_function)
-        .getter("__wrapped__", wrapped_function);
+        .getter("__wrapped__", wrapped_function)
+        .getter("__name__", wrapped_part<kOwnName>)
+        .getter("__qualname__", wrapped_part<kQualname>)
+        .getter("__doc__", wrapped_part<kDoc>)
+        .getter("__annotations__", wrapped_part<kAnnotations>)
+        .getter("__isabstractmethod__", wrapped_abstract);
   }
   t.class_method->slots.bind = class_bind;
   t.class_method->slots.repr = wrapped_repr<Kind::ClassMethod>;
@@ -418,6 +446,7 @@ void init_descriptor_types(Vm& vm) {
       .getter("fset", property_fset)
       .getter("fdel", property_fdel)
       .getter("__doc__", property_doc, property_set_doc)
+      .getter("__isabstractmethod__", property_abstract)
       .method("__set_name__", "self, owner, name", property_set_name);
   t.property = p.finish();
 

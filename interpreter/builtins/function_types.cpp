@@ -125,6 +125,14 @@ Value function_dict(Vm& vm, const Value& v) {
   }
   return f->attributes.value();
 }
+void function_set_dict(Vm& vm, const Value& v, const Value& value) {
+  if (!value) raise_type_error(vm, "cannot delete __dict__");
+  if (!is_kind(value, Kind::Dict))
+    raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
+  auto* f = cast<FunctionObject>(v);
+  note_store(vm, f, Value());
+  f->attributes = Local<DictObject>(cast<DictObject>(value));
+}
 Value function_annotations(Vm& vm, const Value& v) { return annotations_of_function(vm, cast<FunctionObject>(v)); }
 void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
   const bool none = !value || value.is_none();
@@ -476,6 +484,18 @@ static void init_code_and_modules(Vm& vm) {
   t.module = module.finish();
 }
 
+namespace {
+
+// f.__call__(...) is f(...).
+Value call_first(Vm& vm, Args& a) {
+  Args rest = a;
+  ++rest.positional;
+  --rest.count;
+  return call(vm, a[0], rest);
+}
+
+}  // namespace
+
 void init_function_types(Vm& vm) {
   Types& t = VmAccess::types(vm);
   t.native_function->slots.destroy = destroy_as<NativeFunction>;
@@ -486,7 +506,8 @@ void init_function_types(Vm& vm) {
   n.getter("__name__", native_name)
       .getter("__qualname__", native_name)
       .getter("__doc__", native_doc)
-      .getter("__module__", native_module);
+      .getter("__module__", native_module)
+      .raw_method("__call__", call_first);
 
   TypeBuilder f(vm, "function", Kind::Function);
   f.slots().destroy = destroy_as<FunctionObject>;
@@ -502,13 +523,14 @@ void init_function_types(Vm& vm) {
       .getter("__qualname__", function_qualname, function_set_qualname)
       .getter("__doc__", function_doc, function_set_doc)
       .getter("__module__", function_module, function_set_module)
-      .getter("__dict__", function_dict)
+      .getter("__dict__", function_dict, function_set_dict)
       .getter("__annotations__", function_annotations, function_set_annotations)
       .getter("__code__", function_code, function_set_code)
       .getter("__defaults__", function_defaults, function_set_defaults)
       .getter("__kwdefaults__", function_kwdefaults, function_set_kwdefaults)
       .getter("__globals__", function_globals)
-      .getter("__closure__", function_closure);
+      .getter("__closure__", function_closure)
+      .raw_method("__call__", call_first);
   t.function = f.finish();
 
   TypeBuilder m(vm, "method", Kind::BoundMethod);
@@ -520,7 +542,7 @@ void init_function_types(Vm& vm) {
   m.slots().get_attribute = method_get;
   m.slots().compare = method_compare;
   m.slots().hash = method_hash;
-  m.getter("__self__", method_self).getter("__func__", method_function);
+  m.getter("__self__", method_self).getter("__func__", method_function).raw_method("__call__", call_first);
   t.bound_method = m.finish();
 
   init_code_and_modules(vm);

@@ -39,6 +39,25 @@ bool ask_class(Vm& vm, Type* type, std::string_view name, const Value& asked) {
 
 }  // namespace
 
+namespace {
+
+// What is no class counts as one where it shows a tuple as its bases; null: it does not.
+Local<TupleObject> shown_bases(Vm& vm, const Value& v) {
+  const Value bases = find_attribute(vm, v, intern(vm, "__bases__").get());
+  return Local<TupleObject>(try_cast<TupleObject>(bases));
+}
+bool derives_from(Vm& vm, const Value& derived, const Value& base) {
+  if (derived.is(base)) return true;
+  vm.check_native_stack();
+  const Local<TupleObject> bases = shown_bases(vm, derived);
+  if (!bases) return false;
+  for (const Value& one : bases->span())
+    if (derives_from(vm, one, base)) return true;
+  return false;
+}
+
+}  // namespace
+
 bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
   if (auto* type = try_cast<Type>(classes)) {
     if (is_instance(vm, v, type)) return true;
@@ -55,11 +74,17 @@ bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
   Type* own = type_of(vm, classes);
   if (const Value* hook = lookup_in_type(own, intern(vm, "__instancecheck__")))
     return truth(vm, call(vm, bind_attribute(vm, *hook, classes, own), {v}));
+  if (shown_bases(vm, classes)) {
+    const Value shown = find_attribute(vm, v, vm.names().class_);
+    return shown && derives_from(vm, shown, classes);
+  }
   raise_type_error(vm, "isinstance() arg 2 must be a type, a tuple of types, or a union");
 }
 
 bool is_subclass_of(Vm& vm, const Value& type, const Value& classes) {
-  if (!is_kind(type, Kind::Type)) raise_type_error(vm, "issubclass() arg 1 must be a class");
+  const bool is_type = is_kind(type, Kind::Type);
+  if (!is_type && !shown_bases(vm, type)) raise_type_error(vm, "issubclass() arg 1 must be a class");
+  if (!is_type && is_kind(classes, Kind::Type)) return derives_from(vm, type, classes);
   if (auto* other = try_cast<Type>(classes))
     return cast<Type>(type)->is_subtype_of(other) || ask_class(vm, other, "__subclasscheck__", type);
   if (auto* tuple = try_cast<TupleObject>(classes)) {
@@ -70,6 +95,7 @@ bool is_subclass_of(Vm& vm, const Value& type, const Value& classes) {
   Type* own = type_of(vm, classes);
   if (const Value* hook = lookup_in_type(own, intern(vm, "__subclasscheck__")))
     return truth(vm, call(vm, bind_attribute(vm, *hook, classes, own), {type}));
+  if (shown_bases(vm, classes)) return derives_from(vm, type, classes);
   raise_type_error(vm, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
 }
 
@@ -320,7 +346,12 @@ Value round_(Vm& vm, Args& a) {
   const Value& v = a[0];
   if (v.is_float()) {
     if (a[1].is_none()) return float_to_int(vm, std::nearbyint(v.as_float()));
-    return Value::real(round_float(v.as_float(), to_index(vm, a[1])));
+    const Value digits = whole_of(vm, a[1]);
+    const int64_t many = is_big(digits) ? (big_to_double(vm, digits) < 0 ? INT64_MIN : INT64_MAX) : digits.as_int();
+    const double rounded = round_float(v.as_float(), many);
+    if (std::isinf(rounded) && std::isfinite(v.as_float()))
+      raise(vm, vm.exceptions().OverflowError, "rounded value too large to represent");
+    return Value::real(rounded);
   }
   if (is_integer_like(v) || is_big(v)) {
     const int64_t digits = a[1].is_none() ? 0 : to_index(vm, a[1]);

@@ -215,9 +215,10 @@ Value reversed_construct(Vm& vm, Type* type, Args& args) {
   Type* of = type_of(vm, v);
   const Value* method = lookup_in_type(of, vm.names().reversed);
   bool own_list = is_kind(v, Kind::List) && method && is_kind(*method, Kind::NativeFunction);
-  if (method && !own_list) return call(vm, bind_attribute(vm, *method, v, of));
-  const bool sequence = of->slots.get_item && (of->slots.length || (of->type_flags & kScriptClass));
-  if (!sequence || is_kind(v, Kind::Dict)) raise_type_error(vm, "'" + of->name + "' object is not reversible");
+  if (method && !method->is_none() && !own_list) return call(vm, bind_attribute(vm, *method, v, of));
+  const bool sequence = !method && of->slots.get_item && (of->slots.length || (of->type_flags & kScriptClass));
+  if (!own_list && (!sequence || is_kind(v, Kind::Dict)))
+    raise_type_error(vm, "'" + of->name + "' object is not reversible");
   Local<Reversed> r = make_iterator<Reversed>(vm, type);
   r->sequence = v;
   r->left = own_list ? static_cast<int64_t>(cast<ListObject>(v)->items.size()) : length(vm, v);

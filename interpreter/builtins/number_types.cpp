@@ -214,6 +214,9 @@ Value parse_float(Vm& vm, const Value& text) {
   std::string_view s = strip(whole);
   std::string digits;
   bool ok = remove_underscores(s, digits);
+  const auto is_digit = [&](size_t i) { return i < s.size() && std::isdigit(static_cast<unsigned char>(s[i])); };
+  for (size_t i = s.find('_'); i != std::string_view::npos; i = s.find('_', i + 1))
+    ok = ok && i > 0 && is_digit(i - 1) && is_digit(i + 1);
   std::string lower;
   for (char c : digits) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   bool negative = !lower.empty() && lower[0] == '-';
@@ -325,7 +328,8 @@ Value float_fromhex(Vm& vm, Args& a) {
   if (!named && !lower.starts_with("0x")) lower = "0x" + lower;
   char* end = nullptr;
   double d = std::strtod(lower.c_str(), &end);
-  if (lower.size() < 3 || *end) raise_value_error(vm, "invalid hexadecimal floating-point string");
+  if (lower.size() < 3 || end != lower.c_str() + lower.size())
+    raise_value_error(vm, "invalid hexadecimal floating-point string");
   if (std::isinf(d) && !named)
     raise(vm, vm.exceptions().OverflowError, "hexadecimal value too large to represent as a float");
   return call(vm, a[0], {Value::real(sign && text[0] == '-' ? -d : d)});

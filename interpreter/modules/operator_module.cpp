@@ -57,7 +57,7 @@ Value length_hint(Vm& vm, Args& a) {
   if (!whole_of(vm, a[1]).is_int())
     raise_type_error(vm, "'" + type_name(vm, a[1]) + "' object cannot be interpreted as an integer");
   const Value hook = find_attribute(vm, a[0], intern(vm, "__length_hint__").get());
-  const Value hint = hook ? call(vm, hook) : Value(vm.not_implemented());
+  const Value hint = hook && !hook.is_none() ? call(vm, hook) : Value(vm.not_implemented());
   if (hint.is(vm.not_implemented())) return a[1];
   if (!hint.is_int() && !hint.is_bool())
     raise_type_error(vm, "__length_hint__ must be an integer, not " + type_name(vm, hint));

@@ -85,7 +85,12 @@ Value reference_repr(Vm& vm, const Value& self) {
   const Value target = target_of(self);
   if (!target) return str_value(vm, begin + "dead>");
   std::string name;
-  const Value own = find_attribute(vm, target, intern(vm, "__name__").get());
+  Value own;
+  try {
+    own = find_attribute(vm, target, intern(vm, "__name__").get());
+  } catch (const ScriptException& e) {  // a text for people is no reason to fail
+    if (e.exception()->is_limit) throw;
+  }
   if (is_kind(own, Kind::Str)) name = " (" + std::string(cast<StrObject>(own)->view()) + ")";
   return str_value(vm, begin + "to '" + type_name(vm, target) + "' at " + address_of(target.object()) + name + ">");
 }

@@ -65,7 +65,8 @@ namespace {
 }
 
 Value float_power(Vm& vm, double a, double b) {
-  if (a == 0.0 && b < 0.0) raise(vm, vm.exceptions().ZeroDivisionError, "0.0 cannot be raised to a negative power");
+  if (a == 0.0 && b < 0.0 && std::isfinite(b))
+    raise(vm, vm.exceptions().ZeroDivisionError, "0.0 cannot be raised to a negative power");
   if (a < 0.0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b))
     return make_complex(vm, complex_power(vm, {a, 0}, {b, 0}));
   double r = std::pow(a, b);
@@ -272,7 +273,7 @@ std::string float_repr(double d) {
 }
 
 double round_float(double d, int64_t digits) {
-  if (!std::isfinite(d) || digits > 308) return d;
+  if (!std::isfinite(d) || digits > 323) return d;
   if (digits < -308) return std::copysign(0.0, d);
   // Correctly rounded through the decimal text, as CPython does.
   char buffer[700];

@@ -206,7 +206,7 @@ Value get_item_softly(Vm& vm, const Value& container, const Value& key) {
   if (is_kind(container, Kind::Type)) {
     Type* asked = cast<Type>(container);
     if (asked == vm.types().type) return make_generic_alias(vm, container, key);
-    if (const Value* method = lookup_in_type(asked, vm.names().class_getitem))
+    if (const Value* method = lookup_in_type(asked, vm.names().class_getitem); method && !method->is_none())
       return call(vm, bind_attribute(vm, *method, Value(), asked), {key});
     raise_type_error(vm, "type '" + cast<Type>(container)->name + "' is not subscriptable");
   }

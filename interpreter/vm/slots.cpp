@@ -25,7 +25,7 @@ Value find_method(Vm& vm, const Value& self, std::string_view name) {
 Value call_dunder_softly(Vm& vm, const Value& self, std::string_view name, std::initializer_list<Value> given = {}) {
   Type* type = type_of(vm, self);
   const Value* found = lookup_in_type(type, intern(vm, name));
-  if (!found || found->is_none()) return vm.not_implemented();
+  if (!found) return vm.not_implemented();
   Args args;
   if (is_kind(*found, Kind::Function)) {  // which needs no bound method
     Local<FunctionObject> function(cast<FunctionObject>(*found));
@@ -95,13 +95,19 @@ void script_set_item(Vm& vm, const Value& self, const Value& key, const Value& v
   call_dunder(vm, self, "__setitem__", {key, value});
 }
 void script_delete_item(Vm& vm, const Value& self, const Value& key) { call_dunder(vm, self, "__delitem__", {key}); }
+// None in the place of a method says that the class does not have what its bases, or other methods, would give it.
+bool is_blocked(Vm& vm, const Value& self, std::string_view name) {
+  const Value* found = lookup_in_type(type_of(vm, self), intern(vm, name));
+  return found && found->is_none();
+}
 bool script_contains(Vm& vm, const Value& self, const Value& item) {
+  if (is_blocked(vm, self, "__contains__"))
+    raise_type_error(vm, "'" + type_name(vm, self) + "' object is not a container");
   return truth(vm, call_dunder(vm, self, "__contains__", {item}));
 }
 Value script_iterate(Vm& vm, const Value& self) {
-  Value r = call_dunder(vm, self, "__iter__");
-  if (r.is(vm.not_implemented())) raise_type_error(vm, "'" + type_name(vm, self) + "' object is not iterable");
-  return r;
+  if (is_blocked(vm, self, "__iter__")) raise_type_error(vm, "'" + type_name(vm, self) + "' object is not iterable");
+  return call_dunder(vm, self, "__iter__");
 }
 bool script_next(Vm& vm, const Value& self, Value& out) {
   out = call_dunder_softly(vm, self, "__next__");

@@ -82,6 +82,9 @@ Value generator_throw_method(Vm& vm, Args& a) {
     raise_type_error(vm, "throw() third argument must be a traceback object");
   if (is_kind(e, Kind::Type)) {
     e = exception_from(vm, e, with_value ? a[2] : Value::none());
+    if (!is_kind(e, Kind::Exception))
+      raise_type_error(vm, "calling " + repr(vm, a[1]) + " should have returned an instance of BaseException, not " +
+                               type_name(vm, e));
   } else if (is_kind(e, Kind::Exception) && with_value) {
     raise_type_error(vm, "instance exception may not have a separate value");
   }

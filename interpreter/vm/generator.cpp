@@ -1,4 +1,5 @@
 // Generators: a frame of their own that is linked while they run.
+#include "interpreter/vm/ends.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -108,6 +109,30 @@ bool generator_send(Vm& vm, GeneratorObject* raw, const Value& sent, Value& out)
   return generator->state == State::Suspended;
 }
 
+// The generator is running while its delegate closes. What the delegate raises, if anything.
+static Local<ExceptionObject> close_delegate(Vm& vm, GeneratorObject* generator, const Value& delegate) {
+  Value close;
+  try {
+    close = find_attribute(vm, delegate, intern(vm, "close").get());
+  } catch (const ScriptException& e) {
+    if (e.exception()->is_limit) throw;
+    report_ignored(vm, delegate, e.exception());
+  }
+  if (!close) return {};
+  generator->state = State::Running;
+  Local<ExceptionObject> raised;
+  try {
+    call(vm, close);
+  } catch (const ScriptException& e) {
+    raised = e.local();
+  } catch (...) {
+    generator->state = State::Suspended;
+    throw;
+  }
+  generator->state = State::Suspended;
+  return raised;
+}
+
 bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> exception, Value& out) {
   Local<GeneratorObject> generator(raw);
   check_resumable(vm, raw);
@@ -117,7 +142,7 @@ bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> except
     bool exits = exception->type->is_subtype_of(vm.exceptions().GeneratorExit);
     Value method = exits ? Value() : find_attribute(vm, delegate, intern(vm, "throw").get());
     if (exits) {
-      if (Value close = find_attribute(vm, delegate, intern(vm, "close").get())) call(vm, close);
+      if (const Local<ExceptionObject> raised = close_delegate(vm, raw, delegate)) exception = raised;
     } else if (method) {
       generator->state = State::Running;
       try {

@@ -170,7 +170,12 @@ void GatherRaised(Vm& vm, Frame& f, Instruction i) {
 
 Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised, const char* what) {
   Value v = raised;
-  if (Type* type = try_cast<Type>(v); type && type->is_subtype_of(vm.exceptions().BaseException)) v = call(vm, v);
+  if (Type* type = try_cast<Type>(v); type && type->is_subtype_of(vm.exceptions().BaseException)) {
+    v = call(vm, v);
+    if (!is_kind(v, Kind::Exception))
+      raise_type_error(vm, "calling " + repr(vm, raised) + " should have returned an instance of BaseException, not " +
+                               repr(vm, Value(type_of(vm, v))));
+  }
   if (!is_kind(v, Kind::Exception)) raise_type_error(vm, std::string(what) + " must derive from BaseException");
   // One that was kept since a call that a limit ended says nothing about this one.
   if (!vm.stop_flag().requested()) cast<ExceptionObject>(v)->is_limit = false;

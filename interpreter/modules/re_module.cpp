@@ -23,6 +23,15 @@ size_t bytes_of(const regex::Program& program) {
   return bytes;
 }
 
+// Those that were given and those in the pattern together.
+void check_flags(Vm& vm, uint32_t flags, bool bytes) {
+  if (bytes && (flags & regex::kUnicode)) raise_value_error(vm, "cannot use UNICODE flag with a bytes pattern");
+  if (!bytes && (flags & regex::kLocale)) raise_value_error(vm, "cannot use LOCALE flag with a str pattern");
+  if (!(flags & regex::kAscii)) return;
+  if (flags & regex::kUnicode) raise_value_error(vm, "ASCII and UNICODE flags are incompatible");
+  if (flags & regex::kLocale) raise_value_error(vm, "ASCII and LOCALE flags are incompatible");
+}
+
 Value compile_new(Vm& vm, const Value& source, uint32_t flags) {
   const bool bytes = is_kind(source, Kind::Bytes);
   if (!bytes && !is_kind(source, Kind::Str)) {
@@ -33,13 +42,11 @@ Value compile_new(Vm& vm, const Value& source, uint32_t flags) {
   std::string_view text = bytes ? byte_string(source) : cast<StrObject>(source)->view();
   for (size_t at = 0; at < text.size();)
     units.push_back(bytes ? static_cast<uint8_t>(text[at++]) : decode_utf8(text, at));
-  if (bytes && (flags & regex::kUnicode)) raise_value_error(vm, "cannot use UNICODE flag with a bytes pattern");
-  if (!bytes && (flags & regex::kLocale)) raise_value_error(vm, "cannot use LOCALE flag with a str pattern");
-  if ((flags & regex::kAscii) && (flags & regex::kUnicode))
-    raise_value_error(vm, "ASCII and UNICODE flags are incompatible");
   Local<PatternObject> pattern = vm.heap().make<PatternObject>(re_state(vm).pattern_type);
   try {
-    pattern->program = std::make_shared<regex::Program>(regex::compile(regex::parse(units, flags, bytes)));
+    regex::Tree tree = regex::parse(units, flags, bytes);
+    check_flags(vm, tree.flags, bytes);
+    pattern->program = std::make_shared<regex::Program>(regex::compile(std::move(tree)));
   } catch (const regex::PatternError& error) {
     raise_pattern_error(vm, error, source);
   }
@@ -394,8 +401,8 @@ Local<MatchObject> find_match(Vm& vm, PatternObject* pattern, const std::shared_
 uint32_t group_number(Vm& vm, const MatchObject* match, const Value& v) {
   const regex::Program& program = *match->pattern->program;
   int64_t number = -1;
-  if (is_integer_like(v)) {
-    number = v.as_int();
+  if (is_integer_like(v) || type_of(vm, v)->slots.to_index) {
+    number = to_index(vm, v);
   } else if (is_kind(v, Kind::Str)) {
     auto known = program.names.find(std::string(cast<StrObject>(v)->view()));
     if (known != program.names.end()) number = known->second;

@@ -133,6 +133,6 @@ bool execute(const Program& program, const Subject& subject, int64_t start, int6
 bool is_word(uint32_t c, bool ascii);
 bool is_digit(uint32_t c, bool ascii);
 bool is_space(uint32_t c, bool ascii);
-uint32_t fold(uint32_t c, bool ascii);  // lower case
+uint32_t fold(uint32_t c, bool ascii);  // one for all that are the same where case does not count
 
 }  // namespace tsc::interp::regex

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "interpreter/modules/regex_parse.h"
 #include "lang/character_names.h"
@@ -36,9 +37,63 @@ bool is_space(uint32_t c, bool ascii) {
          c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
+namespace {
+
+// Characters that are one where case does not count and are more than a letter and its capital. The first stands for
+// all of them.
+constexpr uint32_t kAlike[][4] = {{0x69, 0x49, 0x130, 0x131},
+                                  {0x6b, 0x4b, 0x212a},
+                                  {0x73, 0x53, 0x17f},
+                                  {0xb5, 0x39c, 0x3bc},
+                                  {0xdf, 0x1e9e},
+                                  {0xe5, 0xc5, 0x212b},
+                                  {0x1c6, 0x1c4, 0x1c5},
+                                  {0x1c9, 0x1c7, 0x1c8},
+                                  {0x1cc, 0x1ca, 0x1cb},
+                                  {0x1f3, 0x1f1, 0x1f2},
+                                  {0x345, 0x399, 0x3b9, 0x1fbe},
+                                  {0x390, 0x1fd3},
+                                  {0x3b0, 0x1fe3},
+                                  {0x3b2, 0x392, 0x3d0},
+                                  {0x3b5, 0x395, 0x3f5},
+                                  {0x3b8, 0x398, 0x3d1, 0x3f4},
+                                  {0x3ba, 0x39a, 0x3f0},
+                                  {0x3c0, 0x3a0, 0x3d6},
+                                  {0x3c1, 0x3a1, 0x3f1},
+                                  {0x3c2, 0x3a3, 0x3c3},
+                                  {0x3c6, 0x3a6, 0x3d5},
+                                  {0x3c9, 0x3a9, 0x2126},
+                                  {0x432, 0x412, 0x1c80},
+                                  {0x434, 0x414, 0x1c81},
+                                  {0x43e, 0x41e, 0x1c82},
+                                  {0x441, 0x421, 0x1c83},
+                                  {0x442, 0x422, 0x1c84, 0x1c85},
+                                  {0x44a, 0x42a, 0x1c86},
+                                  {0x463, 0x462, 0x1c87},
+                                  {0x1c88, 0xa64a, 0xa64b},
+                                  {0x1e61, 0x1e60, 0x1e9b},
+                                  {0xfb05, 0xfb06}};
+
+// The row that a character stands in, or null.
+const uint32_t* row_of(uint32_t c) {
+  static const std::unordered_map<uint32_t, const uint32_t*> kRows = [] {
+    std::unordered_map<uint32_t, const uint32_t*> rows;
+    for (const auto& row : kAlike)
+      for (uint32_t member : row)
+        if (member) rows[member] = row;
+    return rows;
+  }();
+  const auto found = kRows.find(c);
+  return found == kRows.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
 uint32_t fold(uint32_t c, bool ascii) {
   if (c < 128) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-  return ascii ? c : static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
+  if (ascii) return c;
+  if (const uint32_t* row = row_of(c)) return row[0];
+  return static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
 }
 
 bool CharSet::contains_slow(uint32_t c) const {
@@ -60,6 +115,8 @@ bool CharSet::contains_slow(uint32_t c) const {
                      : ascii ? c
                              : static_cast<uint32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
     found = in(lower) || in(upper);
+    if (const uint32_t* row = ascii || found ? nullptr : row_of(lower))
+      for (size_t i = 0; i < 4 && row[i]; ++i) found = found || in(row[i]);
   }
   return found != negated;
 }

@@ -273,7 +273,7 @@ class Matcher {
       case 'z': return position == end_ || (position == end_ - 1 && unit(position) == '\n');
       case '$': return position == end_ || unit(position) == '\n';
       case 'b': return word_at(position - 1, i.b) != word_at(position, i.b);
-      default: return word_at(position - 1, i.b) == word_at(position, i.b);
+      default: return end_ > 0 && word_at(position - 1, i.b) == word_at(position, i.b);  // B
     }
   }
   bool reference(const Instruction& i, int64_t& position) const {

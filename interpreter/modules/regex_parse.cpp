@@ -31,8 +31,10 @@ class Parser : public Reader {
   std::unique_ptr<Node> alternation() {
     if (++depth_ > kDeepest) fail("too many nested groups", place());
     std::vector<std::unique_ptr<Node>> branches;
-    do branches.push_back(sequence());
-    while (take('|'));
+    for (bool more = true; more; at_beginning_ = at_beginning_ && !more) {
+      branches.push_back(sequence());
+      more = take('|');
+    }
     --depth_;
     if (branches.size() == 1) return std::move(branches[0]);
     auto node = make(NodeKind::Alternation);
@@ -47,6 +49,7 @@ class Parser : public Reader {
       size_t start = at_;
       auto item = atom(node->children.empty());
       if (!item) continue;
+      at_beginning_ = false;
       item->flags = flags_;
       node->children.push_back(quantified(std::move(item), start));
     }
@@ -234,6 +237,7 @@ class Parser : public Reader {
     if (!take(')')) fail("missing ), unterminated subpattern", start);
   }
   std::unique_ptr<Node> capture(int64_t start, const std::string& name) {
+    at_beginning_ = false;
     uint32_t number = ++tree_.groups;
     open_.resize(number + 1, false);
     open_[number] = true;
@@ -258,6 +262,7 @@ class Parser : public Reader {
     return node;
   }
   std::unique_ptr<Node> wrapped(NodeKind kind, int64_t start, bool negated, bool behind) {
+    at_beginning_ = false;
     auto node = make(kind);
     node->negated = negated;
     node->behind = behind;
@@ -306,6 +311,7 @@ class Parser : public Reader {
     return make(NodeKind::BackReference, known->second);
   }
   std::unique_ptr<Node> conditional(int64_t start) {
+    at_beginning_ = false;
     int64_t at = place();
     std::string name = group_name(')', "group name", true);
     uint32_t number;
@@ -343,30 +349,50 @@ class Parser : public Reader {
       default: return 0;
     }
   }
-  std::unique_ptr<Node> inline_flags(int64_t start) {
-    uint32_t on = 0, off = 0;
-    bool negative = false;
-    for (;;) {
-      if (at_end()) fail("missing -, : or )", place());
-      uint32_t c = next();
-      if (c == ')') {
-        if (negative) fail("missing :", place() - 1);
-        if (start != 0) fail("global flags not at the start of the expression", start);
-        flags_ |= on;
-        return nullptr;
-      }
-      if (c == ':') break;
-      if (c == '-' && !negative) {
-        negative = true;
-        continue;
-      }
-      uint32_t flag = flag_of(c);
-      if (!flag)
-        fail(on || off || negative ? "unknown flag" : "unknown extension ?" + text(at_ - 1, at_),
-             on || off || negative ? place() - 1 : start + 1);
-      (negative ? off : on) |= flag;
+  void check_kind_of_text(uint32_t letter, uint32_t others, bool off) {
+    if (!bytes_ && letter == 'L') fail("bad inline flags: cannot use 'L' flag with a str pattern", place());
+    if (bytes_ && letter == 'u') fail("bad inline flags: cannot use 'u' flag with a bytes pattern", place());
+    if (off) fail("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", place());
+    if ((others | flag_of(letter)) != flag_of(letter))
+      fail("bad inline flags: flags 'a', 'u' and 'L' are incompatible", place());
+  }
+  // `letter`, which has been read, and those behind it, up to what ends them.
+  uint32_t flag_letters(uint32_t letter, bool off, const char* missing) {
+    const auto refuse = [&](uint32_t c, const char* what) {
+      const bool is_letter = is_word(c, true) && !is_digit(c, true) && c != '_';
+      fail(is_letter ? "unknown flag" : what, place() - 1);
+    };
+    if (!flag_of(letter)) refuse(letter, "missing flag");
+    uint32_t flags = 0;
+    for (uint32_t c = letter;; c = next()) {
+      if (!flag_of(c)) refuse(c, missing);
+      if (flag_of(c) & kKindOfText) check_kind_of_text(c, flags & kKindOfText, off);
+      flags |= flag_of(c);
+      if (at_end()) fail(missing, place());
+      if (peek() == ':' || (!off && (peek() == ')' || peek() == '-'))) return flags;
     }
+  }
+  std::unique_ptr<Node> inline_flags(int64_t start) {
+    uint32_t on = 0, off = 0, c = next();
+    if (c != '-') {
+      if (!flag_of(c)) fail("unknown extension ?" + text(at_ - 1, at_), start + 1);
+      on = flag_letters(c, false, "missing -, : or )");
+      c = next();
+    }
+    if (c == ')') {
+      if (!at_beginning_) fail("global flags not at the start of the expression", start);
+      flags_ |= on;
+      return nullptr;
+    }
+    at_beginning_ = false;
+    if (c == '-') {
+      if (at_end()) fail("missing flag", place());
+      off = flag_letters(next(), true, "missing :");
+      take(':');
+    }
+    if (on & off) fail("bad inline flags: flag turned on and off", place() - 1);
     uint32_t saved = flags_;
+    if (on & kKindOfText) flags_ &= ~kKindOfText;
     flags_ = (flags_ | on) & ~off;
     auto node = make(NodeKind::Group);
     node->children.push_back(alternation());
@@ -375,6 +401,9 @@ class Parser : public Reader {
     return node;
   }
 
+  static constexpr uint32_t kKindOfText = kAscii | kLocale | kUnicode;
+  // Nothing but comments and flags has been read yet.
+  bool at_beginning_ = true;
   Tree& tree_;
   uint32_t flags_;
   size_t depth_ = 0;
@@ -390,7 +419,6 @@ Tree parse(const std::vector<uint32_t>& pattern, uint32_t flags, bool bytes) {
   tree.root = parser.parse_all();
   tree.flags = parser.flags();
   if (!bytes && !(tree.flags & kAscii)) tree.flags |= kUnicode;
-  if (bytes && (tree.flags & kUnicode)) throw PatternError{"cannot use UNICODE flag with a bytes pattern", -1};
   return tree;
 }
 

@@ -69,12 +69,11 @@ Value pow_(Vm& vm, Args& a) {
 }
 template <double (*f)(double, double)>
 Value binary_function(Vm& vm, Args& a) {
-  return Value::real(f(to_double(vm, a[0]), to_double(vm, a[1])));
-}
-Value fmod_(Vm& vm, Args& a) {
-  double x = to_double(vm, a[0]), y = to_double(vm, a[1]);
-  if (std::isinf(x) || y == 0) domain_error(vm);
-  return Value::real(std::fmod(x, y));
+  const double x = to_double(vm, a[0]);
+  const double y = to_double(vm, a[1]);
+  const double r = f(x, y);
+  if (std::isnan(r) && !std::isnan(x) && !std::isnan(y)) domain_error(vm);
+  return Value::real(r);
 }
 constexpr char kFloor[] = "__floor__", kCeil[] = "__ceil__", kTrunc[] = "__trunc__";
 template <double (*f)(double), const char* kMethod>
@@ -83,6 +82,8 @@ Value rounding(Vm& vm, Args& a) {
   Type* type = type_of(vm, a[0]);
   if (const Value* method = lookup_in_type(type, intern(vm, kMethod)))
     return call(vm, bind_attribute(vm, *method, a[0], type));
+  if (std::string_view(kMethod) == kTrunc)
+    raise_type_error(vm, "type " + type->name + " doesn't define __trunc__ method");
   return float_to_int(vm, f(to_double(vm, a[0])));
 }
 Value ulp(Vm& vm, Args& a) {
@@ -114,21 +115,19 @@ Value isclose(Vm& vm, Args& a) {
   double d = std::fabs(x - y);
   return Value::boolean(d <= std::fabs(rel * y) || d <= std::fabs(rel * x) || d <= abs);
 }
-Value fsum(Vm& vm, Args& a) {
-  std::vector<double> partials;  // Shewchuk: exact partial sums that do not overlap
-  for_each(vm, a[0], [&](const Value& v) {
-    double x = to_double(vm, v);
-    size_t kept = 0;
-    for (double y : partials) {
-      if (std::fabs(x) < std::fabs(y)) std::swap(x, y);
-      double high = x + y, low = y - (high - x);
-      if (low != 0) partials[kept++] = low;
-      x = high;
-    }
-    partials.resize(kept);
-    partials.push_back(x);
-    return true;
-  });
+// Adds to partial sums that are exact and do not overlap (Shewchuk).
+void add_exactly(std::vector<double>& partials, double x) {
+  size_t kept = 0;
+  for (double y : partials) {
+    if (std::fabs(x) < std::fabs(y)) std::swap(x, y);
+    double high = x + y, low = y - (high - x);
+    if (low != 0) partials[kept++] = low;
+    x = high;
+  }
+  partials.resize(kept);
+  partials.push_back(x);
+}
+double rounded_sum(const std::vector<double>& partials) {
   double sum = 0, low = 0;
   size_t left = partials.size();
   while (left > 0 && low == 0) {
@@ -141,7 +140,24 @@ Value fsum(Vm& vm, Args& a) {
     double twice = low * 2, moved = sum + twice;
     if (moved - sum == twice) sum = moved;
   }
-  return Value::real(sum);
+  return sum;
+}
+Value fsum(Vm& vm, Args& a) {
+  std::vector<double> partials;
+  double infinities = 0, specials = 0;  // specials: the infinities and nans
+  for_each(vm, a[0], [&](const Value& v) {
+    const double x = to_double(vm, v);
+    if (!std::isfinite(x)) {
+      specials += x;
+      if (std::isinf(x)) infinities += x;
+      return true;
+    }
+    add_exactly(partials, x);
+    if (!std::isfinite(partials.back())) raise(vm, vm.exceptions().OverflowError, "intermediate overflow in fsum");
+    return true;
+  });
+  if (std::isnan(infinities)) raise_value_error(vm, "-inf + inf in fsum");
+  return Value::real(specials != 0 ? specials : rounded_sum(partials));
 }
 Value prod(Vm& vm, Args& a) {
   Value total = a[1];
@@ -267,7 +283,7 @@ constexpr Row kRows[] = {
     {"ulp", "x, /", ulp},                        {"nextafter", "x, y, /", binary_function<std::nextafter>},
     {"log10", "x, /", logarithm<std::log10>},    {"log1p", "x, /", log1p_},
     {"pow", "x, y, /", pow_},                    {"atan2", "y, x, /", binary_function<std::atan2>},
-    {"copysign", "x, y, /", binary_function<std::copysign>}, {"fmod", "x, y, /", fmod_},
+    {"copysign", "x, y, /", binary_function<std::copysign>}, {"fmod", "x, y, /", binary_function<std::fmod>},
     {"remainder", "x, y, /", binary_function<std::remainder>},
     {"floor", "x, /", rounding<std::floor, kFloor>},
     {"ceil", "x, /", rounding<std::ceil, kCeil>},

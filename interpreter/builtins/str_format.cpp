@@ -182,8 +182,12 @@ struct PercentFormatter {
   Value by_key() {
     if (!type_of(vm, argument)->slots.get_item || is_kind(argument, Kind::Tuple) || is_kind(argument, Kind::Str))
       raise_type_error(vm, "format requires a mapping");
-    size_t end = text.find(')', i);
-    if (end == std::string_view::npos) raise_value_error(vm, "incomplete format key");
+    size_t end = i + 1;  // of the bracket that closes the key, which may hold pairs of them
+    for (size_t open = 1; end < text.size(); ++end) {
+      if (text[end] == '(') ++open;
+      if (text[end] == ')' && --open == 0) break;
+    }
+    if (end == text.size()) raise_value_error(vm, "incomplete format key");
     std::string_view key = text.substr(i + 1, end - i - 1);
     i = end + 1;
     used = 1;

@@ -23,14 +23,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The str or bytes that a path is, or gives as its __fspath__().
+Value plain_path(Vm& vm, const Value& v) {
+  const auto is_plain = [](const Value& path) { return is_kind(path, Kind::Str) || is_kind(path, Kind::Bytes); };
+  if (is_plain(v)) return v;
+  const Value method = find_attribute(vm, v, intern(vm, "__fspath__").get());
+  if (!method) raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, v));
+  Value given = call(vm, method);
+  if (!is_plain(given))
+    raise_type_error(
+        vm, "expected " + type_name(vm, v) + ".__fspath__() to return str or bytes, not " + type_name(vm, given));
+  return given;
+}
 // A path as an argument: the text that was given, from a str, bytes or __fspath__. What goes to the system passes
 // readable() or writable(), what comes from there system_text().
 std::string path_of(Vm& vm, const Value& v) {
-  if (is_kind(v, Kind::Str)) return std::string(cast<StrObject>(v)->view());
-  if (is_kind(v, Kind::Bytes)) return from_system(cast<BytesObject>(v)->data);
-  if (Value method = find_attribute(vm, v, intern(vm, "__fspath__").get()))
-    return std::string(text_of(vm, call(vm, method), "__fspath__()"));
-  raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, v));
+  const Value path = plain_path(vm, v);
+  if (is_kind(path, Kind::Str)) return std::string(cast<StrObject>(path)->view());
+  return from_system(cast<BytesObject>(path)->data);
 }
 // As os.stat takes it: the message of what asks about a file lists what the argument could be.
 std::string stat_path_of(Vm& vm, const Value& v, Links links) {
@@ -228,10 +238,7 @@ Value urandom(Vm& vm, Args& a) {
 
 // --- paths as text ----------------------------------------------------------------------------------
 
-Value fspath(Vm& vm, Args& a) {
-  if (is_kind(a[0], Kind::Str) || is_kind(a[0], Kind::Bytes)) return a[0];
-  return str_value(vm, path_of(vm, a[0]));
-}
+Value fspath(Vm& vm, Args& a) { return plain_path(vm, a[0]); }
 Value join_paths(Vm& vm, Args& a) {
   std::string out = path_of(vm, a[0]);
   const bool bytes = is_kind(a[0], Kind::Bytes);
@@ -311,6 +318,7 @@ Value realpath_(Vm& vm, Args& a) {
 template <bool (*test)(const fs::path&, std::error_code&), Links links>
 Value path_test(Vm& vm, Args& a) {
   const std::string given = stat_path_of(vm, a[0], links);
+  if (given.find('\0') != std::string::npos) return Value::boolean(false);
   std::string path;
   try {
     path = to_system(vm, given);
@@ -330,7 +338,12 @@ bool link_exists(const fs::path& p, std::error_code& e) {
 Value expanduser(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
   const char* home = vm.config().grants.has(Grant::Environment) ? std::getenv("HOME") : nullptr;
-  if (home && (p == "~" || p.substr(0, 2) == "~/")) p = from_system(home) + p.substr(1);
+  if (home && (p == "~" || p.substr(0, 2) == "~/")) {
+    std::string folder = from_system(home);
+    while (folder.ends_with('/')) folder.pop_back();
+    p = folder + p.substr(1);
+    if (p.empty()) p = "/";
+  }
   return path_like(vm, a[0], p);
 }
 

@@ -410,8 +410,9 @@ Value sample_counted(Vm& vm, Args& a) {
 Value sample(Vm& vm, Args& a) {
   if (!a[3].is_none()) return sample_counted(vm, a);
   const Value& population = a[1];
-  if (is_kind(population, Kind::Set) || is_kind(population, Kind::Dict))
-    raise_type_error(vm, "Population must be a sequence.  For dicts or sets, use sorted(d).");
+  const TypeSlots& slots = type_of(vm, population)->slots;
+  const bool is_sequence = slots.get_item && slots.length && !is_kind(population, Kind::Dict);
+  if (!is_sequence) raise_type_error(vm, "Population must be a sequence.  For dicts or sets, use sorted(d).");
   int64_t n = length(vm, population), k = to_index(vm, a[2]);
   if (k < 0 || k > n) raise_value_error(vm, "Sample larger than population or is negative");
   Local<ListObject> result = make_list(vm);
@@ -453,6 +454,7 @@ std::vector<double> cumulative_weights(Vm& vm, Args& a, int64_t n) {
   });
   if (static_cast<int64_t>(sums.size()) != n)
     raise_value_error(vm, "The number of weights does not match the population");
+  if (sums.empty()) raise_index_error(vm, "list index out of range");
   if (!(total > 0)) raise_value_error(vm, "Total of weights must be greater than zero");
   if (!std::isfinite(total)) raise_value_error(vm, "Total of weights must be finite");
   return sums;

@@ -64,7 +64,9 @@ Value bytearray_repr(Vm& vm, const Value& self) {
 int64_t bytearray_length(Vm&, const Value& self) { return static_cast<int64_t>(self_of(self)->memory->size()); }
 
 size_t index_of(Vm& vm, const Value& self, const Value& key) {
-  return static_cast<size_t>(sequence_index(vm, key, bytearray_length(vm, self), "bytearray"));
+  // Code of the script runs before the length is asked, which it may change.
+  const Value place = type_of(vm, key)->slots.to_index ? whole_of(vm, key) : key;
+  return static_cast<size_t>(sequence_index(vm, place, bytearray_length(vm, self), "bytearray"));
 }
 
 // What a slice is given, as bytes of its own.

@@ -265,13 +265,22 @@ Value object_init_subclass(Vm& vm, Args& a) {
   return Value::none();
 }
 Value object_class(Vm& vm, const Value& self) { return Value(type_of(vm, self)); }
+void set_metaclass(Vm& vm, Type* cls, Type* metaclass) {
+  note_store(vm, cls, Value());
+  ++metaclass->reference_count;
+  Type* old = std::exchange(cls->type, metaclass);
+  type_modified(vm, cls);
+  if (--old->reference_count == 0) destroy_object(old);
+}
 void object_set_class(Vm& vm, const Value& self, const Value& value) {
   Type* type = try_cast<Type>(value);
   if (!type) raise_type_error(vm, "__class__ must be set to a class, not '" + type_name(vm, value) + "' object");
   if (!(type->type_flags & kScriptClass))
     raise_type_error(vm, "__class__ assignment only supported for mutable types or ModuleType subclasses");
   Object* o = self.is_object() ? self.object() : nullptr;
-  if (!o || !(o->type->type_flags & kScriptClass) || !(type->type_flags & kScriptClass) ||
+  if (is_kind(self, Kind::Type) && (o->type->type_flags & kScriptClass) && type->is_subtype_of(vm.types().type))
+    return set_metaclass(vm, cast<Type>(self), type);
+  if (!o || is_kind(self, Kind::Type) || !(o->type->type_flags & kScriptClass) || !(type->type_flags & kScriptClass) ||
       type->layout != o->type->layout || type->instance_offset != o->type->instance_offset)
     raise_type_error(
         vm, "__class__ assignment: '" + type->name + "' object layout differs from '" + type_name(vm, self) + "'");

@@ -184,8 +184,19 @@ Value list_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   return Value::boolean(sequences_compare(vm, op, x, y));
 }
 int64_t list_length(Vm&, const Value& v) { return static_cast<int64_t>(list_of(v)->items.size()); }
-Value list_get(Vm& vm, const Value& self, const Value& key) {
+// An index or a slice without code of the script in it: that runs before the list's length is asked, which it may
+// change.
+Value settled_key(Vm& vm, const Value& key) {
+  if (!key.is_object()) return key;
+  if (auto* slice = try_cast<SliceObject>(key)) {
+    const bool is_settled = !slice->start.is_object() && !slice->stop.is_object() && !slice->step.is_object();
+    return is_settled ? key : settled_slice(vm, slice).take();
+  }
+  return type_of(vm, key)->slots.to_index ? whole_of(vm, key) : key;
+}
+Value list_get(Vm& vm, const Value& self, const Value& given) {
   ListObject* list = list_of(self);
+  const Value key = settled_key(vm, given);
   if (auto* slice = try_cast<SliceObject>(key)) {
     SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(list->items.size()));
     Local<ListObject> out = make_list(vm, static_cast<size_t>(r.count));
@@ -199,7 +210,9 @@ Value list_get(Vm& vm, const Value& self, const Value& key) {
   int64_t i = sequence_index(vm, key, static_cast<int64_t>(list->items.size()), "list");
   return list->items[static_cast<size_t>(i)];
 }
-void assign_slice(Vm& vm, ListObject* list, SliceObject* slice, const Value& value) {
+void assign_slice(Vm& vm, ListObject* list, const Value& key, const Value& value) {
+  const Value bounds = settled_key(vm, key);
+  const auto* slice = cast<SliceObject>(bounds);
   const TypeSlots& slots = type_of(vm, value)->slots;
   if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only assign an iterable");
   Local<ListObject> source = make_list(vm, to_list(vm, value)->items);
@@ -220,7 +233,7 @@ void assign_slice(Vm& vm, ListObject* list, SliceObject* slice, const Value& val
 }
 void list_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
   ListObject* list = list_of(self);
-  if (auto* slice = try_cast<SliceObject>(key)) return assign_slice(vm, list, slice, value);
+  if (is_kind(key, Kind::Slice)) return assign_slice(vm, list, key, value);
   if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
     raise_type_error(vm, "list indices must be integers or slices, not " + type_name(vm, key));
   int64_t i = to_index(vm, key), n = static_cast<int64_t>(list->items.size());
@@ -228,8 +241,9 @@ void list_set_item(Vm& vm, const Value& self, const Value& key, const Value& val
   if (i < 0 || i >= n) raise_index_error(vm, "list assignment index out of range");
   list_set(vm, list, i, value);
 }
-void list_delete_item(Vm& vm, const Value& self, const Value& key) {
+void list_delete_item(Vm& vm, const Value& self, const Value& given) {
   ListObject* list = list_of(self);
+  const Value key = settled_key(vm, given);
   int64_t n = static_cast<int64_t>(list->items.size());
   SliceRange r{};
   if (auto* slice = try_cast<SliceObject>(key)) {
@@ -289,9 +303,8 @@ Value insert(Vm& vm, Args& a) {
 }
 Value pop(Vm& vm, Args& a) {
   ListObject* list = list_of(a[0]);
-  int64_t n = static_cast<int64_t>(list->items.size());
+  int64_t i = to_index(vm, a[1]), n = static_cast<int64_t>(list->items.size());
   if (n == 0) return return_error(vm, vm.exceptions().IndexError, "pop from empty list");
-  int64_t i = to_index(vm, a[1]);
   if (i < 0) i += n;
   if (i < 0 || i >= n) return return_error(vm, vm.exceptions().IndexError, "pop index out of range");
   note_store(vm, list, Value());
@@ -318,8 +331,8 @@ Value clear(Vm& vm, Args& a) {
 }
 Value index(Vm& vm, Args& a) {
   Local<ListObject> list(list_of(a[0]));
-  int64_t n = static_cast<int64_t>(list->items.size());
-  int64_t start = to_index(vm, a[2]), stop = a.has(3) ? to_index(vm, a[3]) : n;
+  int64_t start = to_index(vm, a[2]), stop = a.has(3) ? to_index(vm, a[3]) : INT64_MAX;
+  const int64_t n = static_cast<int64_t>(list->items.size());
   if (start < 0) start = std::max<int64_t>(0, start + n);
   if (stop < 0) stop += n;
   for (int64_t i = start; i < stop && i < static_cast<int64_t>(list->items.size()); ++i) {

@@ -84,9 +84,10 @@ Value copy(Vm& vm, Args& a) {
 }
 Value rotate(Vm& vm, Args& a) {
   Deque* d = deque_of(a[0]);
-  int64_t n = size_of(d);
+  int64_t steps = to_index(vm, a[1]);
+  const int64_t n = size_of(d);
   if (n < 2) return Value::none();
-  int64_t steps = to_index(vm, a[1]) % n;
+  steps %= n;
   if (steps < 0) steps += n;
   ++d->changes;
   // From one end to the other, whichever are fewer.

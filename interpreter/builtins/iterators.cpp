@@ -230,7 +230,9 @@ struct CallIterator final : NativeIterator {
   Value function, sentinel;
   bool next(Vm& vm, Value& out) override {
     if (!function) return false;
-    out = call(vm, function);
+    const Value called = function;
+    out = call(vm, called);
+    if (!function) return false;  // it has asked this iterator, to the end
     if (!equal(vm, out, sentinel)) return true;
     function.reset();
     return false;

@@ -302,6 +302,16 @@ void add_facts(Vm& vm, ModuleBuilder& m) {
       .function("getrefcount", "object, /", getrefcount);
 }
 
+// To what a program may have put in the place of sys.stdout or sys.stderr.
+void tell(Vm& vm, Stream stream, const std::string& text) {
+  const std::string name = stream == Stream::Out ? "stdout" : "stderr";
+  auto* sys = try_cast<ModuleObject>(dict_get(vm, vm.modules(), "sys"));
+  const Value file = sys ? dict_get(vm, sys->globals, name) : Value();
+  const Value own = sys ? dict_get(vm, sys->globals, "__" + name + "__") : Value();
+  if (!file || file.is_none() || file.is(own)) vm.write(stream, text);
+  else call_method(vm, file, "write", {str_value(vm, text)});
+}
+
 // The hooks that a program may replace (vm/system_hooks.h).
 Value excepthook(Vm& vm, Args& a) {
   auto* exception = try_cast<ExceptionObject>(a[1]);
@@ -309,12 +319,12 @@ Value excepthook(Vm& vm, Args& a) {
       exception ? render_traceback(vm, exception)
                 : "TypeError: print_exception(): Exception expected for value, " + type_name(vm, a[1]) + " found\n";
   if (!text.ends_with('\n')) text += '\n';
-  vm.write(Stream::Error, text);
+  tell(vm, Stream::Error, text);
   return Value::none();
 }
 Value displayhook(Vm& vm, Args& a) {
   if (a[0].is_none()) return a[0];
-  vm.write(Stream::Out, repr(vm, a[0]) + "\n");
+  tell(vm, Stream::Out, repr(vm, a[0]) + "\n");
   dict_set(vm, vm.builtins()->globals, "_", a[0]);
   return Value::none();
 }
@@ -331,8 +341,9 @@ Value unraisablehook(Vm& vm, Args& a) {
   auto* exception = try_cast<ExceptionObject>(get_attribute(vm, a[0], "exc_value"));
   if (!exception) raise_type_error(vm, "unraisablehook() argument has no exception");
   const Value message = get_attribute(vm, a[0], "err_msg");
-  vm.write(Stream::Error, (message.is_none() ? "Exception ignored in" : to_string(vm, message)) + ": " +
-                              repr(vm, get_attribute(vm, a[0], "object")) + "\n" + render_traceback(vm, exception));
+  tell(vm, Stream::Error,
+       (message.is_none() ? "Exception ignored in" : to_string(vm, message)) + ": " +
+           repr(vm, get_attribute(vm, a[0], "object")) + "\n" + render_traceback(vm, exception));
   return Value::none();
 }
 
@@ -400,9 +411,6 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
   m.value("argv", arguments.take())
       .value("path", path.take())
       .value("modules", Value(vm.modules()))
-      .value("stdout", make_standard_stream(vm, Stream::Out))
-      .value("stderr", make_standard_stream(vm, Stream::Error))
-      .value("stdin", make_standard_input(vm))
       .value("_UnsupportedOperation", Value(unsupported_operation(vm)))
       .value("maxsize", Value::integer(INT64_MAX))
       .value("platform", str_value(vm, "linux"))
@@ -427,6 +435,10 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .function("intern", "string, /", intern_)
       .function("_format_exception", "exception, /", format_exception)
       .function("_format_exception_only", "exception, /", format_exception_only);
+  const std::pair<std::string, Value> streams[] = {{"stdout", make_standard_stream(vm, Stream::Out)},
+                                                   {"stderr", make_standard_stream(vm, Stream::Error)},
+                                                   {"stdin", make_standard_input(vm)}};
+  for (const auto& [name, stream] : streams) m.value(name, stream).value("__" + name + "__", stream);
   add_facts(vm, m);
   add_hooks(vm, m);
   return m.finish();

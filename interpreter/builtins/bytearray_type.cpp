@@ -65,7 +65,8 @@ int64_t bytearray_length(Vm&, const Value& self) { return static_cast<int64_t>(s
 
 size_t index_of(Vm& vm, const Value& self, const Value& key) {
   // Code of the script runs before the length is asked, which it may change.
-  const Value place = type_of(vm, key)->slots.to_index ? whole_of(vm, key) : key;
+  const Value whole = type_of(vm, key)->slots.to_index ? whole_of(vm, key) : key;
+  const Value& place = is_big(whole) ? key : whole;
   return static_cast<size_t>(sequence_index(vm, place, bytearray_length(vm, self), "bytearray"));
 }
 

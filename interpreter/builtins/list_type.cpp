@@ -192,7 +192,9 @@ Value settled_key(Vm& vm, const Value& key) {
     const bool is_settled = !slice->start.is_object() && !slice->stop.is_object() && !slice->step.is_object();
     return is_settled ? key : settled_slice(vm, slice).take();
   }
-  return type_of(vm, key)->slots.to_index ? whole_of(vm, key) : key;
+  if (!type_of(vm, key)->slots.to_index) return key;
+  const Value whole = whole_of(vm, key);
+  return is_big(whole) ? key : whole;  // the message about one that is too large names its class
 }
 Value list_get(Vm& vm, const Value& self, const Value& given) {
   ListObject* list = list_of(self);

@@ -205,8 +205,7 @@ ValueId Forks::count_writes(const Written& one) const {
   const ValueId loops = one.tensor->writes_of_loops;
   if (loops == one.writes_of_loops) return count;
   count = conditions_.combined(jit::ScalarOp::add, count, loops);
-  return one.writes_of_loops == kNoValue ? count
-                                         : conditions_.combined(jit::ScalarOp::sub, count, one.writes_of_loops);
+  return one.writes_of_loops == kNoValue ? count : conditions_.combined(jit::ScalarOp::sub, count, one.writes_of_loops);
 }
 
 // Behind the first way they are again what they were in front of it.

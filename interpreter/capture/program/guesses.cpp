@@ -40,8 +40,8 @@ void Guesses::leave_at(const Av& condition) {
   break_here(condition.is_number() ? BreakReason::unknown_number : BreakReason::tensor_branch, why ? *why : "");
 }
 
-// A block of the region has no exits: where the check fails, a division by zero ends the run, and the interpreter begins
-// anew and raises what the program raises.
+// A block of the region has no exits: where the check fails, a division by zero ends the run, and the interpreter
+// begins anew and raises what the program raises.
 std::optional<bool> Guesses::check_inside(const Av& condition) {
   const AFrame& frame = frames_.frame();
   if (builder_.open_blocks() == 0 || !memory_.branches || memory_.breaks_everywhere || memory_.only_call)
@@ -51,8 +51,7 @@ std::optional<bool> Guesses::check_inside(const Av& condition) {
   ValueId passes = numbers_.truth_in_region(condition);
   if (!*way) passes = builder_.scalar(jit::ScalarOp::logical_not, {&passes, 1});
   plan_.starts_again.insert(builder_.known_origin());
-  const ValueId divided[] = {builder_.constant(int64_t{1}),
-                             builder_.scalar(jit::ScalarOp::bool_to_int, {&passes, 1})};
+  const ValueId divided[] = {builder_.constant(int64_t{1}), builder_.scalar(jit::ScalarOp::bool_to_int, {&passes, 1})};
   builder_.scalar(jit::ScalarOp::floor_div, divided);
   return way;
 }

@@ -192,11 +192,26 @@ std::string VariantSharing::text_of(const jit::Region& region) {
 std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& frame,
                                           const CaptureMemory& memory) const {
   std::string text;
-  for (size_t size : {memory.branches ? memory.branches->version() : 0, memory.dynamic.size(), memory.refused.size(),
-                      memory.read.size(), memory.whole.size(), memory.apart.size(), memory.text.size(),
-                      memory.shared.size(), size_t{memory.has_effects}, static_cast<size_t>(memory.stores),
-                      size_t{memory.any_closure}, memory.separate.size(), memory.varied.size(),
-                      memory.followed_loops.size(), memory.different_ends.size(), memory.refused_forks.size()})
+  for (size_t size : {memory.branches ? memory.branches->version() : 0,
+                      memory.dynamic.size(),
+                      memory.refused.size(),
+                      memory.read.size(),
+                      memory.whole.size(),
+                      memory.apart.size(),
+                      memory.text.size(),
+                      memory.shared.size(),
+                      size_t{memory.has_effects},
+                      static_cast<size_t>(memory.stores),
+                      size_t{memory.any_closure},
+                      memory.separate.size(),
+                      memory.varied.size(),
+                      memory.followed_loops.size(),
+                      memory.different_ends.size(),
+                      memory.refused_forks.size(),
+                      memory.late_loops.size(),
+                      memory.left_loops.size(),
+                      memory.loop_exits.size(),
+                      memory.unsteady_loops.size()})
     text += std::to_string(size) + " ";
   std::vector<Value> entry;
   for (const EntrySource& source : plan.sources) {

@@ -397,7 +397,9 @@ Av call_round(Capture& capture, Arguments& arguments) {
   if (digits.is_none())
     return capture.numbers().scalar(jit::ScalarOp::float_to_int,
                                     {capture.numbers().scalar(jit::ScalarOp::round, {number})});
-  // Rounding to decimal digits goes through the number's text: the interpreter does it.
+  // Rounding to decimal digits goes through the number's text: the interpreter does it, and what becomes too large
+  // raises.
+  capture.effects().operation_may_raise();
   const Value round = dict_get(capture.vm(), capture.vm().builtins()->globals.get(), "round");
   HostAction action;
   action.reason = BreakReason::host_call;

@@ -47,7 +47,7 @@ std::optional<bool> Guesses::check_inside(const Av& condition) {
   if (builder_.open_blocks() == 0 || !memory_.branches || memory_.breaks_everywhere || memory_.only_call)
     return std::nullopt;
   const std::optional<bool> way = Branches::without_raise(frame.code.get(), frame.pc);
-  if (!way || !effects_.can_begin_anew()) return std::nullopt;
+  if (!way || !effects_.has_done_nothing()) return std::nullopt;
   ValueId passes = numbers_.truth_in_region(condition);
   if (!*way) passes = builder_.scalar(jit::ScalarOp::logical_not, {&passes, 1});
   plan_.starts_again.insert(builder_.known_origin());

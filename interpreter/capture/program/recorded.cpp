@@ -290,7 +290,7 @@ void Effects::operation_may_raise() {
 void Writes::flush_writes() {
   effects_.note_raise();
   // Nothing is written back inside of a block: what raises there has the interpreter begin anew.
-  if (builder_.open_blocks() != 0 && effects_.can_begin_anew()) {
+  if (builder_.open_blocks() != 0 && effects_.has_done_nothing()) {
     plan_.starts_again.insert(builder_.known_origin());
     return;
   }

@@ -31,8 +31,12 @@ Av Attributes::bind(const Value& attribute, const Av& self, bool through_class) 
   if (is_kind(attribute, Kind::StaticMethod))
     return Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
   if (is_kind(attribute, Kind::ClassMethod)) {
+    const Value& function = static_cast<WrappedMethod*>(attribute.object())->function;
+    const bool asks = function.is_object() && !is_callable_function(function) &&
+                      (function.object()->type->slots.bind || is_kind(function, Kind::Property));
+    if (asks) break_here(BreakReason::unknown_call, "descriptor");
     auto bound = make<VBoundMethod>();
-    bound->function = Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
+    bound->function = Av::constant(function);
     bound->self = through_class ? self : Av::constant(Value(type_of_av(self)));
     return Av::of(bound);
   }

@@ -127,17 +127,21 @@ void Effects::stores_must_not_wait() {
 
 // Nothing that the region does to the host stands in front of here, or would if its stores waited: then capture begins
 // again, and they do.
-bool Effects::can_begin_anew() {
+bool Effects::has_written_back() const {
   const auto& code = region_.body.instructions;
-  if (std::any_of(code.begin(), code.end(),
-                  [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; }))
-    return false;
-  bool stores = false;
-  for (const HostAction& action : plan_.actions) {
-    if (action.is_effect && !is_store(action)) return false;
-    stores |= action.is_effect;
-  }
-  if (!stores) return true;
+  return std::any_of(code.begin(), code.end(),
+                     [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; });
+}
+
+bool Effects::has_done_nothing() const {
+  const auto acts = [](const HostAction& action) { return action.is_effect; };
+  return !has_written_back() && std::none_of(plan_.actions.begin(), plan_.actions.end(), acts);
+}
+
+bool Effects::can_begin_anew() {
+  if (has_done_nothing()) return true;
+  const auto is_more = [](const HostAction& action) { return action.is_effect && !is_store(action); };
+  if (has_written_back() || std::any_of(plan_.actions.begin(), plan_.actions.end(), is_more)) return false;
   if (memory_.stores != CaptureMemory::Stores::AsTheyCome) return false;
   memory_.stores = CaptureMemory::Stores::Behind;
   throw CaptureRestart{};
@@ -164,7 +168,7 @@ void Effects::may_need_big_int() {
     plan_.run_again = true;
     return;
   }
-  if (!can_begin_anew()) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  if (!has_done_nothing()) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
   plan_.starts_again.insert(builder_.known_origin());
 }
 

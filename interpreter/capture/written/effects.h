@@ -38,7 +38,9 @@ class Effects : private Room {
   Av host_action_with_result(HostAction action, std::vector<Av> values);
   // Whether what the region does to the host stands behind what may raise from here on.
   bool writes_wait() const { return all_wait() || !waiting_stores_.empty(); }
-  // Whether the interpreter can run everything again from the entry on, and nobody sees that it ran before.
+  // Whether the interpreter can run everything again from the entry on, and nobody sees that it ran before: as it is
+  // now; or once stores wait, with which capture begins again then.
+  bool has_done_nothing() const;
   bool can_begin_anew();
   // Counts the places at which the region may raise, or brings memory up to date.
   void note_raise() { ++raises_; }
@@ -46,6 +48,7 @@ class Effects : private Room {
   const std::vector<WaitingStore>& waiting_stores() const { return waiting_stores_; }
 
  private:
+  bool has_written_back() const;
   bool all_wait() const { return memory_.stores == CaptureMemory::Stores::Behind; }
   // In front of what runs host code or may raise: whoever looks then must find all that was stored.
   void stores_must_not_wait();

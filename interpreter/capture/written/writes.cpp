@@ -216,11 +216,11 @@ Av Tensors::filled(const Av& number, DType dtype) {
 // Breaks where the write would change histories in a way that a region has no form for.
 void Writes::check_histories(VTensor& target, const VTensor& taken, bool is_part) {
   VTensor* root = root_of(target);
-  // The elements are the base's too, the history is the detached tensor's alone.
-  if (modes_.grad_enabled && taken.requires_grad)
+  // The elements are the base's too, the history is the detached tensor's alone, and that of the base stays.
+  if (modes_.grad_enabled && (taken.requires_grad || root->requires_grad))
     for (const VTensor* view = &target; view->view; view = view->view->parent.get())
       if (view->view->op == Op::detach)
-        break_here(BreakReason::write, "a tensor with a history is written into a detached one");
+        break_here(BreakReason::write, "a detached tensor is written whose elements or new ones have a history");
   // What has no history takes that of the tensor away; a part of it keeps the rest.
   if (root->in_history && (!modes_.grad_enabled || (!is_part && !taken.requires_grad)))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");

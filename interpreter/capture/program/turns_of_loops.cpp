@@ -222,7 +222,7 @@ void WhileLoops::go_on_behind(const Loop& loop, ValueId exit) {
   }
   for (const auto& [target, other] : others)
     if (!forks_.begin_turn(other.test, builder_.scalar(ScalarOp::logical_not, {&other.left, 1}), loop.join, target))
-      refuse(loop, "it has too many exits");
+      refuse(loop, "one of its exits is no branch of the region");
 }
 
 }  // namespace tsc::interp

@@ -115,7 +115,20 @@ class MapBuilder {
   jit::RegionBuilder& builder_;
 };
 
+// Whether one of the values is a result of a branch or loop, or used in it.
+static bool has_part_in(const jit::Instruction& block, const jit::ValueSet& values) {
+  const auto is_one = [&](ValueId value) { return values.count(value) != 0; };
+  const auto is_used = [&](const jit::Instruction& inside) {
+    return std::any_of(inside.operands.begin(), inside.operands.end(), is_one) || has_part_in(inside, values);
+  };
+  return std::any_of(block.results.begin(), block.results.end(), is_one) ||
+         std::any_of(block.blocks.begin(), block.blocks.end(), [&](const auto& body) {
+           return std::any_of(body->instructions.begin(), body->instructions.end(), is_used);
+         });
+}
+
 // Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
+// What a branch or a loop saves is not looked for one by one.
 bool Writes::may_be_saved(ValueId elements) const {
   jit::ValueSet same = {elements};  // and the views of it, whose elements are its own, and what it is a view of
   const auto& code = region_.body.instructions;
@@ -124,6 +137,10 @@ bool Writes::may_be_saved(ValueId elements) const {
       same.insert(made->operands[0]);
   const jit::ValueSet needed = gradients_.with_gradients();
   for (const jit::Instruction& instruction : region_.body.instructions) {
+    const auto is_needed = [&](ValueId result) { return needed.count(result) != 0; };
+    if (std::any_of(instruction.results.begin(), instruction.results.end(), is_needed) && !instruction.blocks.empty() &&
+        has_part_in(instruction, same))
+      return true;
     if (instruction.code != jit::Code::Op) continue;
     if (op_row(instruction.op).flags & kView && same.count(instruction.operands[0]))
       same.insert(instruction.results[0]);

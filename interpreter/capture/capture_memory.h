@@ -105,6 +105,9 @@ struct CaptureMemory {
   } stores = Stores::AsTheyCome;
   bool has_effects = false;  // what raises inside try or with, or needs a longer int, cannot be run a second time
   std::vector<Value> keep_alive;
+  // One more place in one of the lists above; its code stays alive.
+  void add(std::vector<LoopPlace>& places, const LoopPlace& place);
+  void keep(const LoopPlace& place);
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);
 };

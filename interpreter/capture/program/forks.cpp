@@ -173,7 +173,7 @@ void Forks::open(const LoopPlace& place, ValueId holds, uint32_t join, uint32_t 
 
 void Forks::refuse(const LoopPlace& place, std::string why) {
   memory_.refused_forks.push_back({place, std::move(why)});
-  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(place.code)));
+  memory_.keep(place);
   throw CaptureRestart{};
 }
 

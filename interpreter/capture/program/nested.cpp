@@ -45,12 +45,19 @@ void CaptureMemory::another_length(const std::string& place, size_t length) {
   if (refuse_looks(place, "the items of a list that has another length in each call")) read.erase(place);
 }
 
+void CaptureMemory::add(std::vector<LoopPlace>& places, const LoopPlace& place) {
+  places.push_back(place);
+  keep(place);
+}
+
+void CaptureMemory::keep(const LoopPlace& place) { keep_alive.push_back(Value(const_cast<CodeObject*>(place.code))); }
+
 bool CaptureMemory::refuse_looks(const std::string& place, const char* detail) {
   const size_t known = looks.size();
   std::erase_if(looks, [&](const Look& look) {
     if (look.place != place) return false;
     refused.push_back({look.code, look.pc, BreakReason::unknown_object, detail});
-    keep_alive.push_back(Value(const_cast<CodeObject*>(look.code)));
+    keep({look.code, look.pc});
     return true;
   });
   return looks.size() != known;

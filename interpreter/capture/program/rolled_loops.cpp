@@ -167,8 +167,7 @@ void RolledLoops::abandon(const Loop& loop) {
     if (one.get() == &loop) break;
   }
   if (loop.rolling && loop.last_turns == 0 && turn_conditions_.ends_differ(level)) {
-    memory_.different_ends.push_back(loop.place);
-    memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.place.code)));
+    memory_.add(memory_.different_ends, loop.place);
     throw CaptureRestart{};
   }
   follow({loop.place});
@@ -192,10 +191,7 @@ void RolledLoops::follow_all() {
 }
 
 void RolledLoops::follow(const std::vector<LoopPlace>& places) {
-  for (const LoopPlace& place : places) {
-    memory_.followed_loops.push_back(place);
-    memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(place.code)));
-  }
+  for (const LoopPlace& place : places) memory_.add(memory_.followed_loops, place);
   throw CaptureRestart{};
 }
 

@@ -105,8 +105,7 @@ WhileLoops::Ending WhileLoops::ends(Loop& loop) {
     give_up(loop, reason.why);
   }
   if (loop.is_unsteady) {
-    memory_.unsteady_loops.push_back(loop.test.head);
-    memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.test.head.code)));
+    memory_.add(memory_.unsteady_loops, loop.test.head);
     throw CaptureRestart{};
   }
   ending.last_writes = loop.last_writes;

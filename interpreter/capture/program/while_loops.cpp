@@ -98,7 +98,10 @@ std::optional<bool> WhileLoops::test(const Av& condition) {
   };
   Loop* loop = loop_of(test);
   const lang::Op head = test.head.code->code->instructions[test.head.head].op;
-  if (!loop && head == lang::Op::ForIter) return find_counted(test), std::nullopt;
+  if (!loop && head == lang::Op::ForIter) {
+    find_counted(test);
+    return std::nullopt;
+  }
   if (!loop) {
     if (!forks_.may_begin(test.place)) return std::nullopt;
     return begin(test, goes_on()) ? std::optional(test.stays) : std::nullopt;
@@ -144,8 +147,7 @@ bool WhileLoops::begin(const Test& test, ValueId goes_on) {
 // A test leaves a `for` loop: it is one of these from its next capture on.
 void WhileLoops::find_counted(const Test& test) {
   if (contains(memory_.left_loops, test.head) || !forks_.may_begin(test.head)) return;
-  memory_.left_loops.push_back(test.head);
-  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(test.head.code)));
+  memory_.add(memory_.left_loops, test.head);
   throw CaptureRestart{};
 }
 
@@ -235,7 +237,7 @@ void WhileLoops::note_exit(Loop& loop, uint32_t target) {
   if (std::find(loop.exits.begin(), loop.exits.end(), target) != loop.exits.end()) return;
   loop.exits.push_back(target);
   memory_.loop_exits.push_back({loop.test.head, target});
-  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.test.head.code)));
+  memory_.keep(loop.test.head);
   if (loop.rolling) throw CaptureRestart{};  // its variables had to be known where the turn began
 }
 
@@ -292,8 +294,7 @@ void WhileLoops::take_gradient() {
 
 void WhileLoops::give_up(const Loop& loop, std::string why) {
   if (loop.first_turns >= kMostFirstTurns) refuse(loop, why);
-  memory_.late_loops.push_back(loop.test.place);
-  memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.test.place.code)));
+  memory_.add(memory_.late_loops, loop.test.place);
   throw CaptureRestart{};
 }
 

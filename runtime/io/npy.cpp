@@ -114,7 +114,7 @@ NpyHeader parse_npy_header(std::string_view beginning, int64_t file_bytes) {
   const size_t width = byte_at(beginning, 6) == 1 ? 2 : 4;
   read_entries(beginning.substr(8 + width, static_cast<size_t>(header.begin) - 8 - width), header);
   try {
-    const int64_t bytes = checked_mul(numel_of(header.sizes), dtype_size(header.dtype));
+    const int64_t bytes = contiguous_bytes(header.sizes, header.dtype);
     header.end = checked_add(header.begin, bytes);
   } catch (const Error&) {
     refuse("an array of shape " + shape_text(header.sizes) + " has more bytes than can be counted");

@@ -114,7 +114,7 @@ class Reader {
 
 int64_t bytes_of(const TensorRecord& record) {
   try {
-    return checked_mul(numel_of(record.sizes), dtype_size(record.dtype));
+    return contiguous_bytes(record.sizes, record.dtype);
   } catch (const Error&) {
     refuse("tensor '" + record.name + "' of shape " + shape_text(record.sizes) + " has more bytes than can be counted");
   }

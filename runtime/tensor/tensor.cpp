@@ -199,6 +199,11 @@ int64_t numel_of(const Sizes& sizes) {
   return count;
 }
 
+int64_t contiguous_bytes(const Sizes& sizes, DType dtype) {
+  contiguous_strides(sizes);
+  return checked_mul(numel_of(sizes), dtype_size(dtype));
+}
+
 namespace {
 
 std::string joined(const Sizes& sizes) {

@@ -126,6 +126,8 @@ inline constexpr int64_t kMaxRank = 64;
 // Row-major strides of a shape (size 0 and 1 dimensions follow PyTorch's rule).
 Sizes contiguous_strides(const Sizes& sizes);
 int64_t numel_of(const Sizes& sizes);
+// Bytes of a row-major tensor. OverflowError where they cannot be counted, nor the strides of a shape without elements.
+int64_t contiguous_bytes(const Sizes& sizes, DType dtype);
 // "(2, 3)", "(4,)", "()": how shapes are written in every message.
 std::string shape_text(const Sizes& sizes);  // "(2, 3)"
 std::string sizes_text(const Sizes& sizes);  // "[2, 3]", as PyTorch's errors have it

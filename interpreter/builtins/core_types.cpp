@@ -38,7 +38,7 @@ void type_destroy(Vm& vm, Object* o) {
 Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
   Type* type = cast<Type>(self);
   const Value* meta = lookup_in_type(type->type, name);
-  if (meta && meta->is_object() && meta->object()->type->slots.bind_set)
+  if (meta && is_data_descriptor(*meta))
     return bind_attribute(vm, *meta, self, type->type);
   if (const Value* own = lookup_in_type(type, name)) {
     // Functions found in a class stay plain; class methods bind to the class.
@@ -169,7 +169,11 @@ Value type_doc_get(Vm& vm, const Value& self) {
   Value v = dict_get(vm, cast<Type>(self)->attributes, Value(vm.names().doc.get()));
   return v ? v : Value::none();
 }
-Value type_mro(Vm& vm, Args& a) { return to_list(vm, type_mro_get(vm, a[0])).take(); }
+Value type_mro(Vm& vm, Args& a) {
+  Local<ListObject> order = make_list(vm);
+  for (Type* t : linearize(vm, cast<Type>(a[0]))) order->items.push_back(Value(t));
+  return order.take();
+}
 Value type_prepare(Vm& vm, Args&) { return make_dict(vm).take(); }
 Value type_subclasses(Vm& vm, Args& a) {
   Local<ListObject> list = make_list(vm);
@@ -281,7 +285,8 @@ void object_set_class(Vm& vm, const Value& self, const Value& value) {
   if (is_kind(self, Kind::Type) && (o->type->type_flags & kScriptClass) && type->is_subtype_of(vm.types().type))
     return set_metaclass(vm, cast<Type>(self), type);
   if (!o || is_kind(self, Kind::Type) || !(o->type->type_flags & kScriptClass) || !(type->type_flags & kScriptClass) ||
-      type->layout != o->type->layout || type->instance_offset != o->type->instance_offset)
+      type->layout != o->type->layout || type->instance_offset != o->type->instance_offset ||
+      !have_same_places(vm, type, o->type))
     raise_type_error(
         vm, "__class__ assignment: '" + type->name + "' object layout differs from '" + type_name(vm, self) + "'");
   note_store(vm, o, Value());
@@ -292,6 +297,8 @@ void object_set_class(Vm& vm, const Value& self, const Value& value) {
   if (!type->dictionary_shape) type->dictionary_shape = std::make_unique<Shape>(type, true);
   instance_state(o)->shape = type->dictionary_shape.get();
   if (type->type_flags & kHasFinalizer) o->flags |= kHasEnd;
+  const auto binds = [](const Type* t) { return t->slots.bind || t->slots.bind_set; };
+  if (binds(type) || binds(old)) descriptors_changed(vm);
   if (--old->reference_count == 0) destroy_object(old);
 }
 Value object_dict(Vm& vm, const Value& self) {

@@ -294,9 +294,9 @@ void set_super(Vm& vm, SuperObject* s, Type* start, const Value& self) {
 }
 
 // The first parameter of the running function; it may have moved into a cell.
-Value first_argument(Frame* frame) {
+Value first_argument(Vm& vm, Frame* frame) {
   const lang::CodeObject& code = *frame->code->code;
-  if (code.parameters.count() == 0) return Value();
+  if (code.parameters.positional == 0) raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
   Value v = frame->registers[0];
   if (!v)
     for (uint32_t r = code.cell_begin; r < code.cell_end; ++r)
@@ -311,9 +311,9 @@ void super_of_frame(Vm& vm, SuperObject* s) {
   for (size_t i = 0; names && i < names->size(); ++i) {
     if ((*names)[i] != "__class__") continue;
     const Value& klass = frame->function->closure[i]->content;
-    Value self = first_argument(frame);
+    Value self = first_argument(vm, frame);
     if (!is_kind(klass, Kind::Type)) raise(vm, vm.exceptions().RuntimeError, "super(): empty __class__ cell");
-    if (!self) raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
+    if (!self) raise(vm, vm.exceptions().RuntimeError, "super(): arg[0] deleted");
     return set_super(vm, s, cast<Type>(klass), self);
   }
   raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");

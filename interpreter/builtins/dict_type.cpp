@@ -259,6 +259,8 @@ bool view_contains(Vm& vm, const Value& self, const Value& item) {
   return found;
 }
 Value view_repr(Vm& vm, const Value& self) {
+  ReprGuard guard(self.object());
+  if (guard.recursive()) return str_value(vm, "...");
   std::string name = self.object()->type->name;
   DictObject* dict = view_of(self)->dict;
   if (dict->type != vm.types().dict) {  // an OrderedDict's are odict_keys, and so on

@@ -1,7 +1,7 @@
 // The exception classes.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/exception_parts.h"
 #include "interpreter/builtins/syntax_error.h"
-#include "interpreter/value/buffer.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/traceback_text.h"
 #include "lang/bytecode/bytecode.h"
@@ -28,21 +28,9 @@ void exception_clear(Vm& vm, Object* o) {
   e->subject.reset();
   clear_instance(vm, o);
 }
-// (number, text, file, Windows' number, second file): the files are no part of args, unless there is none.
-void settle_os_error(Vm& vm, ExceptionObject* e) {
-  if (e->args->size < 3 || e->args->items[2].is_none()) return;
-  e->subject = e->args->items[2];
-  if (e->args->size == 5 && !e->args->items[4].is_none()) e->name = e->args->items[4];
-  e->args = make_tuple(vm, e->args->span().first(2));
-}
 Value exception_construct(Vm& vm, Type* type, Args& args) {
-  bool os_error = type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2 && args.count <= 5;
-  if (!os_error) return make_exception(vm, type, args.span()).take();
-  // OSError(number, text, file) becomes the subclass for the number.
-  if (type == vm.exceptions().OSError && is_integer_like(args[0])) type = os_error_type(vm, args[0].as_int());
-  Local<ExceptionObject> e = make_exception(vm, type, args.span());
-  settle_os_error(vm, e);
-  return e.take();
+  if (type->is_subtype_of(vm.exceptions().OSError)) return make_os_error(vm, type, args).take();
+  return make_exception(vm, type, args.span()).take();
 }
 // `name`, and `obj` or `path`, of the exceptions about something that was not found.
 void take_keyword(Vm& vm, ExceptionObject* e, std::string_view keyword, const Value& value) {
@@ -59,36 +47,13 @@ void take_keyword(Vm& vm, ExceptionObject* e, std::string_view keyword, const Va
                               : is(types.AttributeError) ? "AttributeError()"
                                                          : "NameError()"));
 }
-// Of those that tell where a text or bytes have no counterpart.
-void check_unicode_arguments(Vm& vm, const ExceptionObject* e, const Args& args) {
-  const bool encodes = e->type->is_subtype_of(vm.exceptions().UnicodeEncodeError),
-             decodes = e->type->is_subtype_of(vm.exceptions().UnicodeDecodeError),
-             translates = e->type->is_subtype_of(vm.exceptions().UnicodeTranslateError);
-  if (!encodes && !decodes && !translates) return;
-  const uint32_t wanted = translates ? 4 : 5, object = translates ? 0 : 1;
-  if (args.count != wanted)
-    raise_type_error(vm, "function takes exactly " + std::to_string(wanted) + " arguments (" +
-                             std::to_string(args.count) + " given)");
-  for (uint32_t i = 0; i < wanted; ++i) {
-    const Value& given = args[i];
-    if (i == object && decodes) {
-      if (!Buffer::is_bytes_like(given))
-        raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, given) + "'");
-    } else if (i > object && i < object + 3) {
-      to_index(vm, given);
-    } else if (!is_kind(given, Kind::Str)) {
-      raise_type_error(vm, "argument " + std::to_string(i + 1) + " must be str, not " + type_name(vm, given));
-    }
-  }
-}
-
 void exception_initialize(Vm& vm, const Value& self, Args& args) {
   ExceptionObject* e = exception_of(self);
-  check_unicode_arguments(vm, e, args);
+  if (e->type->is_subtype_of(vm.exceptions().OSError)) return initialize_os_error(vm, e, args);
   bool same = e->args && e->args->size == args.count;
   for (uint32_t i = 0; same && i < args.count; ++i) same = e->args->items[i].is(args[i]);
-  bool os_error = e->type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2;
-  if (!same && !(os_error && e->subject)) e->args = make_tuple(vm, args.span());
+  if (!same) e->args = make_tuple(vm, args.span());
+  if (has_unicode_parts(vm, e->type)) initialize_unicode_error(vm, e, args);
   if (e->type->is_subtype_of(vm.exceptions().SyntaxError)) settle_syntax_error(vm, e);
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     take_keyword(vm, e, args.keyword_names[i]->view(), args.keyword_values[i]);
@@ -102,45 +67,16 @@ Value exception_repr(Vm& vm, const Value& self) {
   out += ')';
   return out.str();
 }
-// "'ascii' codec can't encode character '\xe9' in position 0: ordinal not in range(128)"
-std::string unicode_error_text(Vm& vm, ExceptionObject* e) {
-  auto part = [&](uint32_t i) { return to_string(vm, e->args->items[i]); };
-  int64_t start = to_index(vm, e->args->items[2]), end = to_index(vm, e->args->items[3]);
-  const Value& object = e->args->items[1];
-  bool decoding = is_kind(object, Kind::Bytes);
-  std::string verb = decoding ? "decode byte" : "encode character", place = "position ";
-  std::string what;
-  char text[16];
-  if (end - start != 1) {
-    what = "s in " + place + std::to_string(start) + "-" + std::to_string(end - 1);
-  } else {
-    if (decoding) {
-      uint8_t byte = static_cast<uint8_t>(cast<BytesObject>(object)->data[static_cast<size_t>(start)]);
-      std::snprintf(text, sizeof text, " 0x%02x", byte);
-    } else {
-      size_t offset = byte_offset(cast<StrObject>(object), start);
-      uint32_t c = decode_utf8(cast<StrObject>(object)->view(), offset);
-      std::snprintf(text, sizeof text, c < 0x100 ? " '\\x%02x'" : c < 0x10000 ? " '\\u%04x'" : " '\\U%08x'", c);
-    }
-    what = std::string(text) + " in " + place + std::to_string(start);
-  }
-  return "'" + part(0) + "' codec can't " + verb + what + ": " + part(4);
-}
 Value exception_str(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);
   if (e->type->is_subtype_of(vm.exceptions().SyntaxError)) return str_value(vm, syntax_error_text(vm, e));
+  if (has_unicode_parts(vm, e->type)) return str_value(vm, unicode_error_text(vm, e));
+  if (e->type->is_subtype_of(vm.exceptions().OSError))
+    if (const std::string text = os_error_text(vm, e); !text.empty()) return str_value(vm, text);
   if (e->args->size == 0) return str_value(vm, "");
   if (e->args->size == 1) {
     bool key_error = e->type->is_subtype_of(vm.exceptions().KeyError);
     return str_value(vm, key_error ? repr(vm, e->args->items[0]) : to_string(vm, e->args->items[0]));
-  }
-  if (e->type->is_subtype_of(vm.exceptions().UnicodeError) && e->args->size == 5)
-    return str_value(vm, unicode_error_text(vm, e));
-  if (e->type->is_subtype_of(vm.exceptions().OSError) && e->args->size >= 2 && e->args->size <= 5) {
-    std::string text = "[Errno " + to_string(vm, e->args->items[0]) + "] " + to_string(vm, e->args->items[1]);
-    if (e->subject && !e->subject.is_none()) text += ": " + repr(vm, e->subject);
-    if (e->name && !e->name.is_none()) text += " -> " + repr(vm, e->name);
-    return str_value(vm, text);
   }
   return str_value(vm, repr(vm, e->args.value()));
 }
@@ -193,14 +129,6 @@ Value get_name(Vm&, const Value& v) { return or_none(exception_of(v)->name); }
 Value get_subject(Vm&, const Value& v) { return or_none(exception_of(v)->subject); }
 void set_name(Vm&, const Value& v, const Value& value) { exception_of(v)->name = value; }
 void set_subject(Vm&, const Value& v, const Value& value) { exception_of(v)->subject = value; }
-Value os_part(const Value& v, uint32_t i) { return exception_of(v)->args->size >= 2 ? argument(v, i) : Value::none(); }
-Value get_errno(Vm&, const Value& v) { return os_part(v, 0); }
-Value get_strerror(Vm&, const Value& v) { return os_part(v, 1); }
-Value get_start(Vm&, const Value& v) { return argument(v, 2); }
-Value get_end(Vm&, const Value& v) { return argument(v, 3); }
-Value get_encoding(Vm&, const Value& v) { return argument(v, 0); }
-Value get_object(Vm&, const Value& v) { return argument(v, 1); }
-Value get_reason(Vm&, const Value& v) { return argument(v, 4); }
 
 // --- tracebacks -----------------------------------------------------------------------------------------
 
@@ -296,16 +224,8 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "BaseExceptionGroup") add_group_members(b);
   if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
   if (name == "OSError")
-    b.getter("errno", get_errno)
-        .getter("strerror", get_strerror)
-        .getter("filename", get_subject, set_subject)
-        .getter("filename2", get_name, set_name);
-  if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")
-    b.getter("encoding", get_encoding)
-        .getter("object", get_object)
-        .getter("start", get_start)
-        .getter("end", get_end)
-        .getter("reason", get_reason);
+    b.getter("filename", get_subject, set_subject).getter("filename2", get_name, set_name);
+  add_part_members(b, name);
 }
 
 // A builtin, or, with a module, one that the library hands out.

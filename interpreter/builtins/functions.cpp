@@ -385,6 +385,7 @@ Value chr(Vm& vm, Args& a) {
   const Value whole = whole_of(vm, a[0]);
   if (is_big(whole)) raise_too_large(vm, "C int");
   int64_t c = whole.as_int();
+  if (c != static_cast<int32_t>(c)) raise_too_large(vm, "C int");
   if (c < 0 || c >= 0x110000) return return_error(vm, vm.exceptions().ValueError, "chr() arg not in range(0x110000)");
   std::string text;
   append_utf8(text, static_cast<uint32_t>(c));

@@ -1,5 +1,8 @@
 // Iterators over sequences, and zip, map, filter, enumerate, reversed.
+#include <algorithm>
+
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 
 namespace tsc::interp {
@@ -93,7 +96,9 @@ struct Zip final : NativeIterator {
 Value zip_construct(Vm& vm, Type* type, Args& args) {
   Local<Zip> z = make_iterator<Zip>(vm, type);
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
-    if (args.keyword_names[i]->view() != "strict") raise_type_error(vm, "zip() takes no keyword arguments but strict");
+    if (args.keyword_names[i]->view() != "strict")
+      raise_type_error(vm, "'" + std::string(args.keyword_names[i]->view()) +
+                               "' is an invalid keyword argument for zip()");
     z->strict = truth(vm, args.keyword_values[i]);
   }
   for (uint32_t i = 0; i < args.count; ++i) z->iterators.push_back(iterate(vm, args[i]));
@@ -122,6 +127,7 @@ struct Map final : NativeIterator {
   }
 };
 Value map_construct(Vm& vm, Type* type, Args& args) {
+  no_keywords_of(vm, type, args);
   if (args.count < 2) raise_type_error(vm, "map() must have at least two arguments.");
   Local<Map> m = make_iterator<Map>(vm, type);
   m->function = args[0];
@@ -144,6 +150,7 @@ struct Filter final : NativeIterator {
   Value arguments(Vm& vm) const override { return make_tuple(vm, {function, iterator}).take(); }
 };
 Value filter_construct(Vm& vm, Type* type, Args& args) {
+  no_keywords_of(vm, type, args);
   if (args.count != 2) raise_type_error(vm, "filter expected 2 arguments, got " + std::to_string(args.count));
   Local<Filter> f = make_iterator<Filter>(vm, type);
   f->function = args[0];
@@ -210,6 +217,7 @@ struct Reversed final : NativeIterator {
   }
 };
 Value reversed_construct(Vm& vm, Type* type, Args& args) {
+  no_keywords_of(vm, type, args);
   if (args.count != 1) raise_type_error(vm, "reversed expected 1 argument, got " + std::to_string(args.count));
   const Value& v = args[0];
   Type* of = type_of(vm, v);
@@ -253,6 +261,16 @@ NativeIterator* as_native_iterator(const Vm& vm, const Value& v) {
   const Type* type = v.object()->type;
   const bool is_simple = type == types.range_iterator || type == types.list_iterator || type == types.tuple_iterator;
   return is_simple ? nullptr : static_cast<NativeIterator*>(v.object());
+}
+
+void no_keywords_of(Vm& vm, Type* type, const Args& args) {
+  if (!args.keyword_count) return;
+  Type* owner = nullptr;
+  lookup_in_type(type, vm.names().init, &owner);
+  if (owner && owner->type_flags & kScriptClass) return;
+  const auto native = std::find_if(type->mro.begin(), type->mro.end(),
+                                   [](const Type* t) { return !(t->type_flags & kScriptClass); });
+  raise_type_error(vm, own_name(*native) + "() takes no keyword arguments");
 }
 
 Value copy_iterator(Vm& vm, const Value& iterator) {

@@ -333,7 +333,7 @@ Value clear(Vm& vm, Args& a) {
 }
 Value index(Vm& vm, Args& a) {
   Local<ListObject> list(list_of(a[0]));
-  int64_t start = to_index(vm, a[2]), stop = a.has(3) ? to_index(vm, a[3]) : INT64_MAX;
+  int64_t start = slice_bound(vm, a[2]), stop = a.has(3) ? slice_bound(vm, a[3]) : INT64_MAX;
   const int64_t n = static_cast<int64_t>(list->items.size());
   if (start < 0) start = std::max<int64_t>(0, start + n);
   if (stop < 0) stop += n;

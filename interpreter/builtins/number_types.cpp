@@ -8,6 +8,7 @@
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
+#include "interpreter/vm/system_hooks.h"
 
 namespace tsc::interp {
 namespace {
@@ -420,20 +421,37 @@ constexpr char kNone[] = "None";
 constexpr char kNotImplemented[] = "NotImplemented";
 constexpr char kEllipsis[] = "Ellipsis";
 
+// The class of a constant gives the constant.
+Value only_constant(Vm& vm, const Args& args, const char* name, const Value& constant) {
+  if (args.count || args.keyword_count) raise_type_error(vm, std::string(name) + " takes no arguments");
+  return constant;
+}
+// It is no mistake yet to take it for a truth.
+bool not_implemented_truth(Vm& vm, const Value&) {
+  warn(vm, "DeprecationWarning", "NotImplemented should not be used in a boolean context");
+  return true;
+}
+
 void init_constants(Vm& vm) {
   Types& t = VmAccess::types(vm);
   TypeBuilder none(vm, "NoneType", Kind::Native);
   none.slots().repr = constant_repr<kNone>;
   none.slots().truth = [](Vm&, const Value&) { return false; };
   none.slots().hash = [](Vm& v, const Value& x) { return static_cast<int64_t>(hash(v, x)); };
+  none.slots().construct = [](Vm& v, Type*, Args& a) { return only_constant(v, a, "NoneType", Value::none()); };
   t.none = none.finish();
   TypeBuilder not_implemented(vm, "NotImplementedType", Kind::Instance);
   not_implemented.slots() = t.object->slots;
   not_implemented.slots().repr = constant_repr<kNotImplemented>;
+  not_implemented.slots().truth = not_implemented_truth;
+  not_implemented.slots().construct = [](Vm& v, Type*, Args& a) {
+    return only_constant(v, a, "NotImplementedType", v.not_implemented());
+  };
   t.not_implemented = not_implemented.finish();
   TypeBuilder ellipsis(vm, "ellipsis", Kind::Instance);
   ellipsis.slots() = t.object->slots;
   ellipsis.slots().repr = constant_repr<kEllipsis>;
+  ellipsis.slots().construct = [](Vm& v, Type*, Args& a) { return only_constant(v, a, "EllipsisType", v.ellipsis()); };
   t.ellipsis = ellipsis.finish();
   VmAccess::not_implemented(vm) = vm.heap().make<Instance>(t.not_implemented).take();
   VmAccess::ellipsis(vm) = vm.heap().make<Instance>(t.ellipsis).take();

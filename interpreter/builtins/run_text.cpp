@@ -25,7 +25,11 @@ std::optional<std::string> source_text(Vm& vm, const Value& v) {
   else if (Buffer::is_bytes_like(v)) text = decode_bytes(vm, as_bytes(vm, v), "utf-8", "strict");
   else return std::nullopt;
   check_whole(vm, text);
-  if (text.find('\0') != std::string::npos) raise_value_error(vm, "source code string cannot contain null bytes");
+  if (text.find('\0') != std::string::npos) {
+    const Value error =
+        call(vm, Value(vm.exceptions().SyntaxError), {str_value(vm, "source code string cannot contain null bytes")});
+    throw ScriptException(Local<ExceptionObject>(cast<ExceptionObject>(error)));
+  }
   return text;
 }
 

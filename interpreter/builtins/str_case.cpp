@@ -379,6 +379,10 @@ Value translated(Vm& vm, const Value& table, uint32_t c) {
     return Value();
   }
 }
+uint32_t translated_point(Vm& vm, int64_t c) {
+  if (c < 0 || c >= 0x110000) raise_value_error(vm, "character mapping must be in range(0x110000)");
+  return static_cast<uint32_t>(c);
+}
 Value translate(Vm& vm, Args& a) {
   TextBuilder out(vm);
   const auto replacement = [&](uint32_t c) {
@@ -387,8 +391,9 @@ Value translate(Vm& vm, Args& a) {
     if (auto* dict = try_cast<DictObject>(a[1])) v = dict_get(vm, dict, Value::integer(c));
     else v = translated(vm, a[1], c);
     if (!v) append_utf8(text, c);
-    else if (is_integer_like(v)) append_utf8(text, static_cast<uint32_t>(v.as_int()));
-    else if (!v.is_none()) text = text_of(vm, v);
+    else if (is_integer_like(v)) append_utf8(text, translated_point(vm, v.as_int()));
+    else if (is_kind(v, Kind::Str)) text = text_of(vm, v);
+    else if (!v.is_none()) raise_type_error(vm, "character mapping must return integer, None or str");
     return text;
   };
   // What a dict says of a character of ASCII it says again.

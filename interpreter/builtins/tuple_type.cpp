@@ -126,7 +126,7 @@ Value tuple_iterate(Vm& vm, const Value& self) {
 Value tuple_index(Vm& vm, Args& a) {
   TupleObject* t = tuple_of(a[0]);
   auto place = [&](const Value& v) {
-    int64_t i = to_index(vm, v);
+    int64_t i = slice_bound(vm, v);
     return std::clamp<int64_t>(i < 0 ? i + t->size : i, 0, t->size);
   };
   const int64_t end = a.has(3) ? place(a[3]) : t->size;

@@ -110,17 +110,19 @@ Value reverse(Vm&, Args& a) {
   ++d->changes;
   return Value::none();
 }
-void check_unchanged(Vm& vm, Deque* d, uint64_t changes, const char* message) {
-  if (d->changes != changes) raise(vm, vm.exceptions().RuntimeError, message);
+void check_unchanged(Vm& vm, Deque* d, uint64_t changes, Type* error = nullptr) {
+  if (d->changes != changes)
+    raise(vm, error ? error : vm.exceptions().RuntimeError, "deque mutated during iteration");
 }
 // Place of an equal item in [start, stop), or -1.
-int64_t find_item(Vm& vm, Deque* raw, const Value& wanted, int64_t start, int64_t stop) {
+int64_t find_item(Vm& vm, Deque* raw, const Value& wanted, int64_t start, int64_t stop,
+                  Type* mutated = nullptr) {
   Local<Deque> d(raw);
   uint64_t changes = d->changes;
   for (int64_t i = start; i < stop && i < size_of(d); ++i) {
     Value item = d->items[static_cast<size_t>(i)];
     bool found = equal(vm, item, wanted);
-    check_unchanged(vm, d, changes, "deque mutated during iteration");
+    check_unchanged(vm, d, changes, mutated);
     if (found) return i;
   }
   return -1;
@@ -134,7 +136,7 @@ Value count(Vm& vm, Args& a) {
 Value index(Vm& vm, Args& a) {
   Deque* d = deque_of(a[0]);
   auto clip = [&](const Value& v) {
-    int64_t i = to_index(vm, v);
+    int64_t i = slice_bound(vm, v);
     return std::clamp<int64_t>(i < 0 ? i + size_of(d) : i, 0, size_of(d));
   };
   int64_t place = find_item(vm, d, a[1], a.has(2) ? clip(a[2]) : 0, a.has(3) ? clip(a[3]) : size_of(d));
@@ -143,7 +145,7 @@ Value index(Vm& vm, Args& a) {
 }
 Value remove(Vm& vm, Args& a) {
   Deque* d = deque_of(a[0]);
-  int64_t place = find_item(vm, d, a[1], 0, size_of(d));
+  int64_t place = find_item(vm, d, a[1], 0, size_of(d), vm.exceptions().IndexError);
   if (place < 0) return return_error(vm, vm.exceptions().ValueError, repr(vm, a[1]) + " is not in deque");
   ++d->changes;
   Value dropped = std::move(d->items[static_cast<size_t>(place)]);
@@ -267,7 +269,7 @@ struct DequeIterator final : NativeIterator {
   bool backwards = false;
   bool next(Vm& vm, Value& out) override {
     if (!deque) return false;
-    check_unchanged(vm, deque, changes, "deque mutated during iteration");
+    check_unchanged(vm, deque, changes);
     if (index >= deque->items.size()) return deque = nullptr, false;
     out = deque->items[backwards ? deque->items.size() - 1 - index : index];
     ++index;

@@ -103,7 +103,7 @@ struct Chain final : NativeIterator {
   void traverse(Visitor& visit) override { visit(sources), visit(current); }
 };
 Value chain_construct(Vm& vm, Type* type, Args& args) {
-  no_keywords(vm, "chain", args);
+  no_keywords_of(vm, type, args);
   Local<Chain> it = make_iterator<Chain>(vm, type);
   it->sources = iterate(vm, make_tuple(vm, args.span()).take());
   return it.take();
@@ -145,7 +145,7 @@ int64_t slice_argument(Vm& vm, const Value& v, int64_t if_none, const char* mess
   return i;
 }
 Value islice_construct(Vm& vm, Type* type, Args& args) {
-  no_keywords(vm, "islice", args);
+  no_keywords_of(vm, type, args);
   if (args.count < 2 || args.count > 4)
     raise_type_error(vm, "islice expected at " + std::string(args.count < 2 ? "least 2" : "most 4") +
                              " arguments, got " + std::to_string(args.count));
@@ -204,7 +204,7 @@ struct Ruled final : NativeIterator {
 };
 template <Rule rule>
 Value ruled_construct(Vm& vm, Type* type, Args& args) {
-  no_keywords(vm, own_name(type), args);
+  no_keywords_of(vm, type, args);
   expect_count(vm, own_name(type), args, 2);
   auto it = make_iterator<Ruled<rule>>(vm, type);
   it->function = args[0];
@@ -268,18 +268,30 @@ struct Pairwise final : NativeIterator {
   Value source, previous;
   bool next(Vm& vm, Value& out) override {
     if (!source) return false;
-    if (!previous && !iterate_next(vm, source, previous)) return source.reset(), false;
+    // Whoever gives an item may ask this very iterator meanwhile.
+    const Value from = source;
     Value item;
-    if (!iterate_next(vm, source, item)) return source.reset(), false;
-    out = make_tuple(vm, std::vector<Value>{previous, item}).take();
+    if (!previous) {
+      if (!iterate_next(vm, from, item)) return end();
+      previous = item;
+      if (!source) return end();
+    }
+    const Value before = previous;
+    if (!iterate_next(vm, from, item)) return end();
     previous = item;
+    out = make_tuple(vm, std::vector<Value>{before, item}).take();
     return true;
+  }
+  bool end() {
+    source.reset();
+    previous.reset();
+    return false;
   }
   void traverse(Visitor& visit) override { visit(source), visit(previous); }
 };
 template <class T>
 Value one_source_construct(Vm& vm, Type* type, Args& args) {
-  no_keywords(vm, own_name(type), args);
+  no_keywords_of(vm, type, args);
   expect_count(vm, own_name(type), args, 1);
   Local<T> it = make_iterator<T>(vm, type);
   it->source = iterate(vm, args[0]);
@@ -381,17 +393,29 @@ struct TeeNode {
   Value value;
   std::shared_ptr<TeeNode> next;
 };
+struct TeeSource {
+  Value iterator;
+  bool is_asked = false;  // it is giving an item
+};
 struct Tee final : NativeIterator {
-  std::shared_ptr<Value> source;
+  std::shared_ptr<TeeSource> source;
   std::shared_ptr<TeeNode> node;  // the last item given; an empty one before the first
   ~Tee() override {
     while (node && node.use_count() == 1) node = std::shared_ptr<TeeNode>(std::move(node->next));
   }
   bool next(Vm& vm, Value& out) override {
     if (!node->next) {
+      if (source->is_asked) raise(vm, vm.exceptions().RuntimeError, "cannot re-enter the tee iterator");
+      const std::shared_ptr<TeeSource> asked = source;
+      const std::shared_ptr<TeeNode> last = node;
+      struct Asking {
+        TeeSource& of;
+        explicit Asking(TeeSource& s) : of(s) { of.is_asked = true; }
+        ~Asking() { of.is_asked = false; }
+      } asking(*asked);
       Value item;
-      if (!iterate_next(vm, *source, item)) return false;
-      node->next = std::allocate_shared<TeeNode>(Counted<TeeNode>(), TeeNode{std::move(item), nullptr});
+      if (!iterate_next(vm, asked->iterator, item)) return false;
+      last->next = std::allocate_shared<TeeNode>(Counted<TeeNode>(), TeeNode{std::move(item), nullptr});
     }
     node = std::shared_ptr<TeeNode>(node->next);
     out = node->value;
@@ -410,7 +434,7 @@ Value tee(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[1]);
   if (n < 0) raise_value_error(vm, "n must be >= 0");
   Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kTeeType));
-  auto source = std::make_shared<Value>(iterate(vm, a[0]));
+  auto source = std::make_shared<TeeSource>(TeeSource{iterate(vm, a[0])});
   auto start = std::make_shared<TeeNode>();
   std::vector<Value> copies;
   for (int64_t i = 0; i < n; ++i) {

@@ -347,17 +347,18 @@ struct Writer {
   void sequence(const Value& v) {
     enter(v.object());
     ++level;
-    const Local<ListObject> list = to_list(vm, v);
-    const Values items = list.value().is(v) ? copy_items(list->items) : std::move(list->items);
+    const Local<ListObject> list = is_kind(v, Kind::List) ? Local<ListObject>(cast<ListObject>(v)) : to_list(vm, v);
     out += '[';
-    for (size_t i = 0; i < items.size(); ++i) {
+    size_t i = 0;
+    for (; i < list->items.size(); ++i) {
       if (i) out += item_separator;
       new_line(level);
-      value(items[i]);
+      const Value item = list->items[i];  // `default` may change the very list
+      value(item);
     }
     open.pop_back();
     --level;
-    if (!items.empty()) new_line(level);
+    if (i) new_line(level);
     out += ']';
   }
   void value(const Value& v) {

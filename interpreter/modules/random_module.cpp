@@ -10,6 +10,7 @@
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
+#include "interpreter/vm/system_hooks.h"
 
 namespace tsc::interp {
 namespace {
@@ -306,13 +307,10 @@ Value Source::by_bits(const Value& n) {
 Value Source::by_draws(const Value& n) {
   constexpr int64_t kDraws = int64_t{1} << 53;  // as many values random() has
   if (!n.is_int() || n.as_int() >= kDraws) {
-    const Value warnings = dict_get(vm_, vm_.modules(), "warnings");
-    if (warnings)
-      call_method(vm_, warnings, "warn",
-                  {str_value(vm_,
-                             "Underlying random() generator does not supply \n"
-                             "enough bits to choose from a population range this large.\n"
-                             "To remove the range limitation, add a getrandbits() method.")});
+    warn(vm_, "UserWarning",
+         "Underlying random() generator does not supply \n"
+         "enough bits to choose from a population range this large.\n"
+         "To remove the range limitation, add a getrandbits() method.");
     return float_to_int(vm_, std::floor(uniform() * to_double(vm_, n)));
   }
   const double limit = static_cast<double>(kDraws - kDraws % n.as_int()) / static_cast<double>(kDraws);

@@ -9,8 +9,9 @@
 
 namespace tsc::interp {
 
-// One place: an instruction of a code.
+// One place: an instruction of a code, or the line that defines it.
 struct TracebackEntry {
+  static constexpr uint32_t kDefinition = UINT32_MAX;
   std::shared_ptr<const lang::CodeObject> code;
   uint32_t pc = 0;
 
@@ -23,7 +24,7 @@ struct TracebackEntry {
 struct ExceptionObject : Instance {
   static constexpr Kind kKind = Kind::Exception;
   Local<TupleObject> args;
-  Local<TupleObject> group;  // of an exception group: its message, and the tuple of its exceptions
+  Local<TupleObject> group;  // of a group: its message, the tuple of its exceptions; or the parts of exception_parts.h
   Value cause;               // Undefined or None or an exception
   Value context;             // Undefined or an exception
   bool suppress_context = false;

@@ -139,22 +139,27 @@ int64_t Table::find(Vm& vm, StrObject* key) const {
     if (!used_) return -1;
   }
   uint64_t h = str_hash(vm, key);
+  // A key of a class of the program is asked: its __eq__ may know texts.
+  bool asks = false;
   auto matches = [&](const Entry& e) {
     if (e.hash != h || !e.key.is_object()) return false;
     if (e.key.object() == key) return true;
-    return e.key.object()->kind == Kind::Str && str_equal(cast<StrObject>(e.key), key);
+    if (e.key.object()->type == vm.types().str) return str_equal(cast<StrObject>(e.key), key);
+    asks = true;
+    return false;
   };
+  const auto otherwise = [&] { return asks ? find(vm, Value(key), h) : -1; };
   if (!index_) {
     for (uint32_t i = 0; i < used_; ++i)
       if (matches(entries_[i])) return i;
-    return -1;
+    return otherwise();
   }
   uint32_t i = first_place(h, index_mask_);
   for (uint32_t step = 1; index_[i] != kEmpty; ++step) {
     if (index_[i] >= 0 && matches(entries_[index_[i]])) return index_[i];
     i = (i + step) & index_mask_;
   }
-  return -1;
+  return otherwise();
 }
 
 int64_t Table::find_text(Vm& vm, std::string_view key) const { return find(vm, make_str(vm, key).get()); }

@@ -73,16 +73,24 @@ Type* native_ancestor(Type* type) {
   return type;
 }
 
-// The class nearest to `type` that has slots of its own.
-Type* slotted_ancestor(Vm& vm, Type* type) {
-  for (Type* t : type->mro) {
-    if (!(t->type_flags & kScriptClass) || !dict_get(vm, t->attributes, Value(vm.names().slots.get()))) continue;
-    const Table& table = t->attributes->table;
-    for (uint32_t i = 0; i < table.used(); ++i) {
-      const Value& v = table.entry(i).value;
-      if (v.is_object() && v.object()->type == vm.types().member_descriptor) return t;
-    }
+// The names of the slots that a class adds to those of its bases, sorted.
+std::vector<std::string> own_slot_names(Vm& vm, Type* type) {
+  std::vector<std::string> names;
+  if (!(type->type_flags & kScriptClass) || !dict_get(vm, type->attributes, Value(vm.names().slots.get()))) return names;
+  const Table& table = type->attributes->table;
+  for (uint32_t i = 0; i < table.used(); ++i) {
+    const Value& v = table.entry(i).value;
+    if (v.is_object() && v.object()->type == vm.types().member_descriptor)
+      names.emplace_back(cast<StrObject>(table.entry(i).key)->view());
   }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The class nearest to `type` that has slots of its own; `above`: of its ancestors alone.
+Type* slotted_ancestor(Vm& vm, Type* type, bool above = false) {
+  for (Type* t : type->mro)
+    if (!(above && t == type) && !own_slot_names(vm, t).empty()) return t;
   return nullptr;
 }
 
@@ -246,7 +254,8 @@ Value named_metaclass(const ClassRequest& request) {
   return Value();
 }
 
-// The most derived of the metaclass asked for (may be Undefined) and those of the bases.
+// The most derived of the metaclass asked for (may be Undefined, or a class that makes something else than classes) and
+// those of the bases.
 Type* choose_metaclass(Vm& vm, const ClassRequest& request, const Value& named) {
   Type* chosen = vm.types().type;
   auto consider = [&](Type* candidate) {
@@ -256,12 +265,7 @@ Type* choose_metaclass(Vm& vm, const ClassRequest& request, const Value& named) 
                        "metaclass conflict: the metaclass of a derived class must be a "
                        "(non-strict) subclass of the metaclasses of all its bases");
   };
-  if (named) {
-    Type* asked = cast<Type>(named);
-    if (!asked->is_subtype_of(vm.types().type))
-      raise_type_error(vm, "a metaclass must be a class derived from type, not '" + asked->name + "'");
-    consider(asked);
-  }
+  if (named) chosen = cast<Type>(named);
   for (const Value& base : request.bases)
     if (auto* type = try_cast<Type>(base)) consider(type->type);
   return chosen;
@@ -325,7 +329,7 @@ Value prepared_namespace(Vm& vm, const Value& metaclass, const ClassRequest& req
   Type* const type = try_cast<Type>(metaclass);
   Type* owner = nullptr;
   if (type && lookup_in_type(type, name, &owner) && owner == vm.types().type) return make_dict(vm).take();
-  const Value hook = type ? get_attribute(vm, metaclass, name) : find_attribute(vm, metaclass, name);
+  const Value hook = find_attribute(vm, metaclass, name);
   if (!hook) return make_dict(vm).take();
   const Value positional[] = {Value(request.name.get()), make_tuple(vm, request.bases).take()};
   Value made = call_with_keywords(vm, hook, positional, request);
@@ -360,6 +364,19 @@ void name_with_module(Vm& vm, Type* type) {
   if (is_kind(module, Kind::Str)) type->name = std::string(cast<StrObject>(module)->view()) + "." + own_name(type);
 }
 
+// The methods of the class that a metaclass made find it as __class__.
+static void check_class_cell(Vm& vm, const Value& cell, const Value& made, StrObject* name) {
+  if (!is_kind(cell, Kind::Cell) || !is_kind(made, Kind::Type)) return;
+  const Value& known = cast<CellObject>(cell)->content;
+  if (known && known.is(made)) return;
+  if (known)
+    raise_type_error(vm, "__class__ set to " + repr(vm, known) + " defining " + repr(vm, Value(name)) + " as " +
+                             repr(vm, made));
+  raise(vm, vm.exceptions().RuntimeError,
+        "__class__ not set defining " + repr(vm, Value(name)) + " as " + repr(vm, made) +
+            ". Was __classcell__ propagated to type.__new__?");
+}
+
 Value build_class(Vm& vm, const ClassRequest& request) {
   ClassRequest plain = request;
   const Value written_bases = resolve_bases(vm, plain);
@@ -376,8 +393,58 @@ Value build_class(Vm& vm, const ClassRequest& request) {
   if (is_plain) return make_class(vm, vm.types().type, plain);
   if (is_kind(plain.namespace_, Kind::Dict) && (is_callable || has_script_hook(vm, cast<Type>(metaclass))))
     settle_annotations(vm, cast<DictObject>(plain.namespace_));
+  const Value class_cell =
+      is_kind(plain.namespace_, Kind::Dict) ? dict_get(vm, cast<DictObject>(plain.namespace_), "__classcell__") : Value();
   const Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(), plain.namespace_};
-  return call_with_keywords(vm, metaclass, positional, plain);
+  Value made = call_with_keywords(vm, metaclass, positional, plain);
+  if (plain.body) check_class_cell(vm, class_cell, made, plain.name);
+  return made;
+}
+
+// Whether the program gives the classes of a metaclass another order of their ancestors.
+static bool has_own_order(Vm& vm, Type* metaclass) {
+  Type* owner = nullptr;
+  return metaclass != vm.types().type && lookup_in_type(metaclass, intern(vm, "mro"), &owner) &&
+         owner != vm.types().type;
+}
+
+// The order that a class has while its metaclass is asked for another: the usual one, or, where there is none, simply
+// all ancestors.
+static std::vector<Type*> provisional_order(Vm& vm, Type* type) {
+  try {
+    return linearize(vm, type);
+  } catch (const ScriptException&) {
+  }
+  std::vector<Type*> order{type};
+  for (Type* base : type->bases)
+    for (Type* t : base->mro) {
+      std::erase(order, t);
+      order.push_back(t);
+    }
+  return order;
+}
+
+// What the metaclass's mro() says. Only ancestors may stand there, which the class keeps alive and which know it, and all
+// native ones in their order, which made the layout.
+static void order_by_metaclass(Vm& vm, Type* type) {
+  std::vector<Type*> order;
+  for_each(vm, call_method(vm, Value(type), "mro", {}), [&](const Value& v) {
+    Type* t = try_cast<Type>(v);
+    if (!t) raise_type_error(vm, "mro() returned a non-class ('" + type_name(vm, v) + "')");
+    if (!type->is_subtype_of(t))
+      raise_type_error(vm, "mro() of class '" + type->name + "' returned '" + t->name + "', which is no ancestor of it");
+    order.push_back(t);
+    return true;
+  });
+  const auto natives = [](std::vector<Type*> types) {
+    std::erase_if(types, [](const Type* t) { return bool(t->type_flags & kScriptClass); });
+    return types;
+  };
+  if (natives(order) != natives(type->mro))
+    raise_type_error(vm, "mro() of class '" + type->name + "' must keep its built-in ancestors and their order");
+  type->mro = std::move(order);
+  type_modified(vm, type);
+  refresh_slots(vm, type);
 }
 
 Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
@@ -390,17 +457,21 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
   type->attributes = attributes.get();
   attributes.take().release_raw();
   collect_bases(vm, type, request.bases);
-  type->mro = linearize(vm, type);
+  const bool orders = has_own_order(vm, metaclass);
+  type->mro = orders ? provisional_order(vm, type) : linearize(vm, type);
   check_slots_of_bases(vm, type);
   choose_layout(vm, type);
   for (Type* base : type->bases) base->subclasses.push_back(type);
   Value class_cell = dict_get(vm, type->attributes, "__classcell__");
   if (class_cell) dict_remove(vm, type->attributes, str_value(vm, "__classcell__"));
+  if (class_cell && !is_kind(class_cell, Kind::Cell))
+    raise_type_error(vm, "__classcell__ must be a nonlocal cell, not " + repr(vm, Value(type_of(vm, class_cell))));
   prepare_attributes(vm, type);
   install_slots(vm, type);
   type_modified(vm, type);
   refresh_slots(vm, type);
-  if (is_kind(class_cell, Kind::Cell)) cast<CellObject>(class_cell)->content = type.value();
+  if (class_cell) cast<CellObject>(class_cell)->content = type.value();
+  if (orders) order_by_metaclass(vm, type);
   call_set_name(vm, type);
   call_init_subclass(vm, type, request);
   return type.take();
@@ -412,6 +483,16 @@ static bool is_plain_data(const Value& v) {
   const TypeSlots& slots = v.object()->type->slots;
   return !slots.bind && !slots.bind_set;
 }
+
+bool have_same_places(Vm& vm, Type* a, Type* b) {
+  if ((a->type_flags ^ b->type_flags) & kSlotsOnly) return false;
+  Type *first = slotted_ancestor(vm, a), *second = slotted_ancestor(vm, b);
+  if (first == second || !first || !second) return first == second;
+  return own_slot_names(vm, first) == own_slot_names(vm, second) &&
+         slotted_ancestor(vm, first, true) == slotted_ancestor(vm, second, true);
+}
+
+void descriptors_changed(Vm& vm) { type_modified(vm, vm.types().object); }
 
 void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value) {
   note_store(vm, type, Value(name));
@@ -431,6 +512,8 @@ void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value)
   type_modified(vm, type);
   if (name->view().substr(0, 2) != "__") return;
   if (type->type_flags & kOpenClass) keep_native_slots(vm, type);
+  for (const char* binds : {"__get__", "__set__", "__delete__"})
+    if (name->view() == binds) descriptors_changed(vm);
   if (name->view() == "__abstractmethods__") {
     if (value && truth(vm, value)) type->type_flags |= kAbstractClass;
     else type->type_flags &= ~uint32_t{kAbstractClass};

@@ -17,7 +17,7 @@ namespace tsc::interp {
 
 std::string_view TracebackEntry::file() const { return code->file(); }
 const std::string& TracebackEntry::name() const { return code->name; }
-uint32_t TracebackEntry::line() const { return code->line_of(pc); }
+uint32_t TracebackEntry::line() const { return pc == kDefinition ? code->first_line : code->line_of(pc); }
 
 std::string TracebackEntry::source_line() const {
   uint32_t number = line();

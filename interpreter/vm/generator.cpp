@@ -133,10 +133,40 @@ static Local<ExceptionObject> close_delegate(Vm& vm, GeneratorObject* generator,
   return raised;
 }
 
+namespace {
+
+// The frame of a generator that waits for another one, below what that one runs: who looks from there sees it.
+class Waiting {
+ public:
+  Waiting(Vm& vm, Frame& frame) : vm_(vm), frame_(frame) { link_frame(vm, &frame, FrameReturn::Leave); }
+  Waiting(const Waiting&) = delete;
+  ~Waiting() {
+    VmAccess::frame(vm_) = frame_.back;
+    frame_.back = nullptr;
+    --VmAccess::depth(vm_);
+  }
+
+ private:
+  Vm& vm_;
+  Frame& frame_;
+};
+
+// throw() of what a generator waits for. What it raises may be anything.
+Value throw_into_delegate(Vm& vm, Frame& frame, const Value& delegate, const Value& method, const Value& exception) {
+  if (!is_kind(delegate, Kind::Generator)) return call(vm, method, {exception});
+  const Waiting waiting(vm, frame);
+  return call(vm, method, {exception});
+}
+
+}  // namespace
+
 bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> exception, Value& out) {
   Local<GeneratorObject> generator(raw);
   check_resumable(vm, raw);
-  if (generator->state == State::Fresh) finish_generator(raw);  // no handler of it is entered yet
+  if (generator->state == State::Fresh) {  // it has entered no handler yet
+    generator->frame.skip_handlers = true;
+    generator->frame.pc = TracebackEntry::kDefinition;
+  }
   if (generator->state == State::Finished) throw ScriptException(exception);
   if (Value delegate = delegate_of(raw)) {
     bool exits = exception->type->is_subtype_of(vm.exceptions().GeneratorExit);
@@ -146,7 +176,7 @@ bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> except
     } else if (method) {
       generator->state = State::Running;
       try {
-        out = call(vm, method, {exception.value()});
+        out = throw_into_delegate(vm, generator->frame, delegate, method, exception.value());
         generator->state = State::Suspended;
         return true;
       } catch (const ScriptException& e) {

@@ -49,6 +49,9 @@ NativeIterator* as_native_iterator(const Vm& vm, const Value& v);
 // code of the script, or where somebody else may take items from what this iterator walks over.
 Value copy_iterator(Vm& vm, const Value& iterator);
 
+// For the constructor of an iterator that knows no keywords: they are for the `__init__` of a script class.
+void no_keywords_of(Vm& vm, Type* type, const Args& args);
+
 // One of `type`, which may be a script class.
 template <class T>
 Local<T> make_iterator(Vm& vm, Type* type) {

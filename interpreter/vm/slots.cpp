@@ -78,9 +78,11 @@ bool script_truth(Vm& vm, const Value& self) {
 }
 int64_t script_length(Vm& vm, const Value& self) {
   Value r = call_dunder(vm, self, "__len__");
-  int64_t n = to_index(vm, r);
-  if (n < 0) raise_value_error(vm, "__len__() should return >= 0");
-  return n;
+  const Value n = whole_of(vm, r);
+  if (compare_ints(n, Value::integer(0)) < 0) raise_value_error(vm, "__len__() should return >= 0");
+  if (is_big(n))
+    raise(vm, vm.exceptions().OverflowError, "cannot fit '" + type_name(vm, r) + "' into an index-sized integer");
+  return n.as_int();
 }
 Value script_to_int(Vm& vm, const Value& self) {
   const Value made = call_dunder(vm, self, "__int__");

@@ -1,5 +1,7 @@
 #include "interpreter/vm/system_hooks.h"
 
+#include "interpreter/modules/importer.h"
+
 namespace tsc::interp {
 
 Value own_hook(Vm& vm, const char* name) {
@@ -24,6 +26,12 @@ bool tell_excepthook(Vm& vm, ExceptionObject* exception) {
              "Error in sys.excepthook:\n" + render_traceback(vm, e.exception()) + "\nOriginal exception was:\n");
     return false;
   }
+}
+
+void warn(Vm& vm, const char* category, std::string_view message) {
+  const Local<ModuleObject> warnings = vm.importer().import_absolute("warnings");
+  call_method(vm, warnings.value(), "warn",
+              {str_value(vm, message), dict_get(vm, vm.builtins()->globals, category)});
 }
 
 }  // namespace tsc::interp

@@ -196,6 +196,8 @@ struct ByteIterator final : NativeIterator {
     const size_t size = bytes.is_none() ? 0 : byte_string(bytes).size();
     return static_cast<int64_t>(size > index ? size - index : 0);
   }
+  auto members() { return std::tie(bytes, index); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 struct ByteIteratorTypes {
   Type *of_bytes, *of_byte_array;

@@ -201,6 +201,10 @@ struct DictIterator final : NativeIterator {
     made->reverse = reverse;
     return made.take();
   }
+  // Of a list of what is left.
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override {
+    return iterate(vm, part(to_list(vm, copy(vm)).value()));
+  }
 };
 
 struct DictView : Object {

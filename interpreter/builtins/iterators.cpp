@@ -92,6 +92,8 @@ struct Zip final : NativeIterator {
     if (strict || iterators.empty()) return std::nullopt;
     return Rows{iterators, {}};
   }
+  auto members() { return std::tie(iterators, strict, done); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value zip_construct(Vm& vm, Type* type, Args& args) {
   Local<Zip> z = make_iterator<Zip>(vm, type);
@@ -125,6 +127,8 @@ struct Map final : NativeIterator {
     all.insert(all.end(), iterators.begin(), iterators.end());
     return make_tuple(vm, all).take();
   }
+  auto members() { return std::tie(function, iterators); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value map_construct(Vm& vm, Type* type, Args& args) {
   no_keywords_of(vm, type, args);
@@ -148,6 +152,8 @@ struct Filter final : NativeIterator {
     visit(iterator);
   }
   Value arguments(Vm& vm) const override { return make_tuple(vm, {function, iterator}).take(); }
+  auto members() { return std::tie(function, iterator); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value filter_construct(Vm& vm, Type* type, Args& args) {
   no_keywords_of(vm, type, args);
@@ -180,6 +186,8 @@ struct Enumerate final : NativeIterator {
   }
   Value arguments(Vm& vm) const override { return make_tuple(vm, {iterator, Value::integer(index)}).take(); }
   std::optional<Rows> rows() const override { return Rows{{iterator}, index}; }
+  auto members() { return std::tie(iterator, index); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value enumerate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, start=0");
@@ -215,6 +223,8 @@ struct Reversed final : NativeIterator {
     made->left = left;
     return made.take();
   }
+  auto members() { return std::tie(sequence, left); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value reversed_construct(Vm& vm, Type* type, Args& args) {
   no_keywords_of(vm, type, args);
@@ -249,6 +259,8 @@ struct CallIterator final : NativeIterator {
     visit(function);
     visit(sentinel);
   }
+  auto members() { return std::tie(function, sentinel); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 const char kCallIterator = 0;
 
@@ -301,6 +313,26 @@ Value copy_iterator(Vm& vm, const Value& iterator) {
     return made.take();
   }
   return Value();
+}
+
+Value rebuilt_iterator(Vm& vm, const Value& iterator, const CopiedPart& part) {
+  if (!is_kind(iterator, Kind::Iterator) || !iterator.object()->type->slots.next) return Value();
+  const Types& types = vm.types();
+  const Type* type = iterator.object()->type;
+  if (type == types.range_iterator) return copy_iterator(vm, iterator);
+  if (type == types.list_iterator) {
+    const Value made = copy_iterator(vm, iterator);
+    const auto* from = static_cast<ListIterator*>(iterator.object());
+    copy_member(vm, static_cast<ListIterator*>(made.object())->list, from->list, part);
+    return made;
+  }
+  if (type == types.tuple_iterator) {
+    const Value made = copy_iterator(vm, iterator);
+    const auto* from = static_cast<TupleIterator*>(iterator.object());
+    copy_member(vm, static_cast<TupleIterator*>(made.object())->tuple, from->tuple, part);
+    return made;
+  }
+  return static_cast<NativeIterator*>(iterator.object())->rebuilt(vm, part);
 }
 
 Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel) {

@@ -178,6 +178,15 @@ struct SetIterator final : NativeIterator {
     return false;
   }
   void traverse(Visitor& visit) override { visit(set.get()); }
+  // Of a list of what is left.
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override {
+    Local<SetIterator> rest = vm.heap().make<SetIterator>(type);
+    rest->set = set;
+    rest->place = place;
+    rest->size = size;
+    rest->left = left;
+    return iterate(vm, part(to_list(vm, rest.value()).value()));
+  }
 };
 const char kSetExtension = 0;
 Value set_iterate(Vm& vm, const Value& self) {

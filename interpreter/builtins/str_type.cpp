@@ -189,6 +189,8 @@ struct StrIterator final : NativeIterator {
     out = str_value(vm, text->view().substr(begin, offset - begin));
     return true;
   }
+  auto members() { return std::tie(text, offset); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 const char kStrExtension = 0;
 Value str_iterate(Vm& vm, const Value& self) {

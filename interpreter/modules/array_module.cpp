@@ -207,6 +207,8 @@ struct ArrayIterator final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(array); }
+  auto members() { return std::tie(array, index); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value iterate_array(Vm& vm, const Value& self) {
   Local<ArrayIterator> it = vm.heap().make<ArrayIterator>(state_of(vm).iterator);

@@ -56,6 +56,38 @@ Value hyperbolic(Vm& vm, Args& a) {
   if (std::isinf(z.imag()) && !std::isnan(z.real())) domain_error(vm);
   return result(vm, z, f(z));
 }
+// Where C leaves open which of the results it is when a part is no number, the functions of circles are those of
+// hyperbolas turned round, as CPython's are.
+template <C (*circle)(const C&), C (*hyperbola)(const C&)>
+C turned(const C& z) {
+  if (is_finite(z)) return circle(z);
+  const auto unsigned_nan = [](double x) { return std::isnan(x) ? std::nan("") : x; };
+  const C r = hyperbola(C(unsigned_nan(-z.imag()), unsigned_nan(z.real())));
+  return {r.imag(), -r.real()};
+}
+C hyperbolic_sine(const C& z) {
+  if (z.real() == 0 && std::isnan(z.imag())) return {0, z.imag()};
+  return std::sinh(z);
+}
+C hyperbolic_cosine(const C& z) {
+  if (std::isnan(z.real()) && z.imag() == 0) return {z.real(), 0};
+  if (z.real() == 0 && std::isnan(z.imag())) return {z.imag(), 0};
+  return std::cosh(z);
+}
+C cosine(const C& z) { return is_finite(z) ? std::cos(z) : hyperbolic_cosine(C(-z.imag(), z.real())); }
+C tangent(const C& z) {
+  if (z.real() == 0 && std::isnan(z.imag())) return {z.imag(), z.imag()};
+  if (std::isinf(z.real()) && !std::isfinite(z.imag())) return {std::copysign(1, z.real()), 0};
+  return std::tanh(z);
+}
+C arc_cosine(const C& z) {
+  if (std::isinf(z.real()) && std::isnan(z.imag())) return {z.imag(), HUGE_VAL};
+  return std::acos(z);
+}
+C area_cosine(const C& z) {
+  if (z.real() == 0 && std::isnan(z.imag())) return {z.imag(), z.imag()};
+  return std::acosh(z);
+}
 template <C (*f)(const C&)>
 Value circular(Vm& vm, Args& a) {
   const C z = argument(vm, a[0]);
@@ -71,12 +103,12 @@ Value exp_(Vm& vm, Args& a) {
 Value tanh_(Vm& vm, Args& a) {
   const C z = argument(vm, a[0]);
   if (std::isinf(z.imag()) && std::isfinite(z.real())) domain_error(vm);
-  return result(vm, z, std::tanh(z));
+  return result(vm, z, tangent(z));
 }
 Value tan_(Vm& vm, Args& a) {
   const C z = argument(vm, a[0]);
   if (std::isinf(z.real()) && std::isfinite(z.imag())) domain_error(vm);
-  return result(vm, z, std::tan(z));
+  return result(vm, z, turned<std::tan, tangent>(z));
 }
 Value atanh_(Vm& vm, Args& a) {
   const C z = argument(vm, a[0]);
@@ -86,7 +118,7 @@ Value atanh_(Vm& vm, Args& a) {
 Value atan_(Vm& vm, Args& a) {
   const C z = argument(vm, a[0]);
   if (z.real() == 0 && std::fabs(z.imag()) == 1) domain_error(vm);
-  return result(vm, z, std::atan(z));
+  return result(vm, z, turned<std::atan, std::atanh>(z));
 }
 
 C logarithm(Vm& vm, const C& z) {
@@ -151,12 +183,12 @@ struct Row {
 constexpr Row kRows[] = {
     {"sqrt", "z, /", function<root>},      {"exp", "z, /", exp_},
     {"log", "z, base=?, /", log_},              {"log10", "z, /", log10_},
-    {"sin", "z, /", circular<std::sin>},        {"cos", "z, /", circular<std::cos>},
-    {"tan", "z, /", tan_},                      {"sinh", "z, /", hyperbolic<std::sinh>},
-    {"cosh", "z, /", hyperbolic<std::cosh>},    {"tanh", "z, /", tanh_},
-    {"asin", "z, /", function<std::asin>},      {"acos", "z, /", function<std::acos>},
+    {"sin", "z, /", circular<turned<std::sin, hyperbolic_sine>>}, {"cos", "z, /", circular<cosine>},
+    {"tan", "z, /", tan_},                      {"sinh", "z, /", hyperbolic<hyperbolic_sine>},
+    {"cosh", "z, /", hyperbolic<hyperbolic_cosine>},    {"tanh", "z, /", tanh_},
+    {"asin", "z, /", function<turned<std::asin, std::asinh>>}, {"acos", "z, /", function<arc_cosine>},
     {"atan", "z, /", atan_},                    {"asinh", "z, /", function<std::asinh>},
-    {"acosh", "z, /", function<std::acosh>},    {"atanh", "z, /", atanh_},
+    {"acosh", "z, /", function<area_cosine>},    {"atanh", "z, /", atanh_},
     {"phase", "z, /", phase},                   {"polar", "z, /", polar},
     {"rect", "r, phi, /", rect},                {"isnan", "z, /", predicate<is_nan>},
     {"isinf", "z, /", predicate<is_infinite>},  {"isfinite", "z, /", predicate<is_finite>},

@@ -276,6 +276,16 @@ struct DequeIterator final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(deque.get()); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override {
+    Local<DequeIterator> made = vm.heap().make<DequeIterator>(type);
+    Value copied;
+    if (deque) copy_member(vm, copied, deque.value(), part);
+    if (copied && is_deque(vm, copied)) made->deque = Local<Deque>(deque_of(copied));
+    made->index = index;
+    made->backwards = backwards;
+    made->changes = !made->deque || made->deque.get() == deque.get() ? changes : made->deque->changes;
+    return made.take();
+  }
 };
 const char kIteratorType = 0;
 Value make_iterator(Vm& vm, const Value& self, bool backwards) {

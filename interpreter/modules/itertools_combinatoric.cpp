@@ -40,6 +40,8 @@ struct Product final : NativeIterator {
   void traverse(Visitor& visit) override {
     for (const Value& pool : pools) visit(pool);
   }
+  auto members() { return std::tie(pools, indices, started, done); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value product_construct(Vm& vm, Type* type, Args& args) {
   int64_t repeat = 1;
@@ -124,6 +126,8 @@ struct Selector final : NativeIterator {
   void traverse(Visitor& visit) override {
     for (const Value& v : pool) visit(v);
   }
+  auto members() { return std::tie(pool, indices, cycles, chosen, started, done); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 template <Selection selection>
 Value selector_construct(Vm& vm, Type* type, Args& args) {

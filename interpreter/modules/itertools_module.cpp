@@ -16,6 +16,8 @@ struct Count final : NativeIterator {
   }
   void traverse(Visitor& visit) override { visit(value), visit(step); }
   Value arguments(Vm& vm) const override { return make_tuple(vm, {value, step}).take(); }
+  auto members() { return std::tie(value, step); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value count_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("start=0, step=1");
@@ -53,6 +55,8 @@ struct Cycle final : NativeIterator {
     visit(source);
     for (const Value& v : saved) visit(v);
   }
+  auto members() { return std::tie(source, saved, index); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 
 struct Repeat final : NativeIterator {
@@ -69,6 +73,8 @@ struct Repeat final : NativeIterator {
   Value arguments(Vm& vm) const override {
     return left < 0 ? make_tuple(vm, {value}).take() : make_tuple(vm, {value, Value::integer(left)}).take();
   }
+  auto members() { return std::tie(value, left); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value repeat_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("object, times=?");
@@ -101,6 +107,8 @@ struct Chain final : NativeIterator {
     return false;
   }
   void traverse(Visitor& visit) override { visit(sources), visit(current); }
+  auto members() { return std::tie(sources, current); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value chain_construct(Vm& vm, Type* type, Args& args) {
   no_keywords_of(vm, type, args);
@@ -136,6 +144,8 @@ struct Slice final : NativeIterator {
     const Value end = stop < 0 ? Value::none() : Value::integer(stop - position);
     return make_tuple(vm, {source, Value::integer(wanted - position), end, Value::integer(step)}).take();
   }
+  auto members() { return std::tie(source, position, wanted, stop, step); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 int64_t slice_argument(Vm& vm, const Value& v, int64_t if_none, const char* message) {
   if (v.is_none()) return if_none;
@@ -201,6 +211,8 @@ struct Ruled final : NativeIterator {
   Value arguments(Vm& vm) const override {
     return decided && rule != Rule::FilterFalse ? Value() : make_tuple(vm, {function, source}).take();
   }
+  auto members() { return std::tie(function, source, decided); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 template <Rule rule>
 Value ruled_construct(Vm& vm, Type* type, Args& args) {
@@ -223,6 +235,8 @@ struct Compress final : NativeIterator {
   }
   void traverse(Visitor& visit) override { visit(data), visit(selectors); }
   Value arguments(Vm& vm) const override { return make_tuple(vm, {data, selectors}).take(); }
+  auto members() { return std::tie(data, selectors); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value compress_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("data, selectors");
@@ -252,6 +266,8 @@ struct Accumulate final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(function), visit(source), visit(total); }
+  auto members() { return std::tie(function, source, total, initial); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value accumulate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, func=None, *, initial=None");
@@ -321,6 +337,8 @@ struct ZipLongest final : NativeIterator {
     for (const Value& v : sources) visit(v);
     visit(fill);
   }
+  auto members() { return std::tie(sources, fill, active); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 Value zip_longest_construct(Vm& vm, Type* type, Args& args) {
   Local<ZipLongest> it = make_iterator<ZipLongest>(vm, type);
@@ -350,6 +368,8 @@ struct GroupBy final : NativeIterator {
   void traverse(Visitor& visit) override {
     for (const Value* v : {&source, &key_function, &key, &item, &current}) visit(*v);
   }
+  auto members() { return std::tie(source, key_function, key, item, current, group, group_type); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 struct Group final : NativeIterator {
   Local<GroupBy> parent;
@@ -420,6 +440,19 @@ struct Tee final : NativeIterator {
     node = std::shared_ptr<TeeNode>(node->next);
     out = node->value;
     return true;
+  }
+  // With a chain of its own, of what is read already.
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override {
+    Local<Tee> made = vm.heap().make<Tee>(type);
+    const std::shared_ptr<TeeNode> from = node;
+    made->source = std::make_shared<TeeSource>(TeeSource{part(source->iterator)});
+    made->node = std::make_shared<TeeNode>();
+    std::shared_ptr<TeeNode> last = made->node;
+    for (std::shared_ptr<TeeNode> read = from->next; read; read = read->next) {
+      last->next = std::allocate_shared<TeeNode>(Counted<TeeNode>(), TeeNode{part(read->value), nullptr});
+      last = last->next;
+    }
+    return made.take();
   }
 };
 Value tee_copy(Vm& vm, Args& a) {

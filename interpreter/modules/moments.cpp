@@ -113,6 +113,29 @@ Pair pair_of(Vm& vm, const Value& left, const Value& right) {
 bool is_date(Vm& vm, const Value& v) { return is_of(v, calendar_types(vm).date); }
 bool is_datetime(Vm& vm, const Value& v) { return is_of(v, calendar_types(vm).datetime); }
 
+// The same moment with another fold.
+Local<Moment> folded(Vm& vm, const Value& v, int fold) {
+  const Moment* from = moment_of(v);
+  Local<Moment> made = vm.heap().make<Moment>(calendar_types(vm).datetime);
+  set_day(vm, made.get(), {from->year, from->month, from->day});
+  set_time(made.get(), microseconds_of(from) % kDay);
+  made->fold = fold;
+  made->zone = from->zone;
+  return made;
+}
+
+// Whether one of two moments of different zones stands where its zone repeats or skips time: such ones equal none.
+bool depends_on_fold(Vm& vm, const Value& left, const Value& right) {
+  if (moment_of(left)->zone.is(moment_of(right)->zone)) return false;
+  for (const Value& v : {left, right}) {
+    Value kept[2];
+    const Value other = folded(vm, v, !moment_of(v)->fold).take();
+    const Duration *a = offset_of_zone(vm, v, v, kept[0]), *b = offset_of_zone(vm, other, other, kept[1]);
+    if ((a == nullptr) != (b == nullptr) || (a && a->total() != b->total())) return true;
+  }
+  return false;
+}
+
 // A date and a datetime are never equal and have no order.
 Value compare_unlike(Vm& vm, CompareOp op, const Value& moment, const Value& date) {
   if (op == CompareOp::Eq || op == CompareOp::Ne) return Value::boolean(op == CompareOp::Ne);
@@ -121,7 +144,7 @@ Value compare_unlike(Vm& vm, CompareOp op, const Value& moment, const Value& dat
 
 Value compare_date(Vm& vm, CompareOp op, const Value& self, const Value& other) {
   if (!is_date(vm, other)) return vm.not_implemented();
-  if (is_datetime(vm, other)) return compare_unlike(vm, op, other, self);
+  // A datetime answers itself where it is asked first, as a subclass is; here only its day counts.
   auto packed = [](const Moment* m) { return (m->year << 16) + (m->month << 8) + m->day; };
   return compared(op, packed(moment_of(self)), packed(moment_of(other)));
 }
@@ -129,8 +152,10 @@ Value compare_date(Vm& vm, CompareOp op, const Value& self, const Value& other) 
 Value compare_datetime(Vm& vm, CompareOp op, const Value& self, const Value& other) {
   if (!is_datetime(vm, other)) return is_date(vm, other) ? compare_unlike(vm, op, self, other) : vm.not_implemented();
   const Pair pair = pair_of(vm, self, other);
+  const bool asks_equality = op == CompareOp::Eq || op == CompareOp::Ne;
+  if (asks_equality && (pair.mixed || (pair.left == pair.right && depends_on_fold(vm, self, other))))
+    return Value::boolean(op == CompareOp::Ne);
   if (!pair.mixed) return compared(op, pair.left, pair.right);
-  if (op == CompareOp::Eq || op == CompareOp::Ne) return Value::boolean(op == CompareOp::Ne);
   raise_type_error(vm, "can't compare offset-naive and offset-aware datetimes");
 }
 
@@ -168,7 +193,8 @@ Value datetime_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right
 int64_t hash_date(Vm&, const Value& self) { return mixed(ordinal_of(moment_of(self))); }
 int64_t hash_datetime(Vm& vm, const Value& self) {
   Value kept;
-  const Duration* offset = offset_of_zone(vm, self, self, kept);
+  const Value plain = moment_of(self)->fold ? folded(vm, self, 0).take() : self;
+  const Duration* offset = offset_of_zone(vm, plain, plain, kept);
   return mixed(microseconds_of(moment_of(self)) - (offset ? static_cast<int64_t>(offset->total()) : 0));
 }
 

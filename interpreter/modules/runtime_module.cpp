@@ -145,6 +145,14 @@ Value find_module(Vm& vm, Args& a) {
   return file ? str_value(vm, *file) : Value::none();
 }
 
+// copy_iterator(object, part): an iterator of C++ in the state of another one, of what part() gives for its parts; part
+// None: of the same parts. None where the object is no such iterator, or one that cannot be copied.
+Value copied_iterator(Vm& vm, Args& a) {
+  const Value part = a[1];
+  const Value made = rebuilt_iterator(vm, a[0], [&](const Value& v) { return part.is_none() ? v : call(vm, part, {v}); });
+  return made ? made : Value::none();
+}
+
 }  // namespace
 
 Local<ModuleObject> make_runtime_module(Vm& vm) {
@@ -162,7 +170,8 @@ Local<ModuleObject> make_runtime_module(Vm& vm) {
       .function("annotations", "object", annotations)
       .function("share_annotations", "to, source", share)
       .function("name_with_module", "class_", name_class)
-      .function("find_module", "name", find_module);
+      .function("find_module", "name", find_module)
+      .function("copy_iterator", "object, part", copied_iterator);
   return m.finish();
 }
 

@@ -228,10 +228,11 @@ namespace {
 
 std::string shown_type_name(Vm& vm, ExceptionObject* e) {
   std::string name = e->type->qualified_name;
-  if (const Value* module = lookup_in_type(e->type, vm.names().module.get()))
-    if (auto* text = try_cast<StrObject>(*module))
-      if (text->view() != "builtins" && text->view() != "__main__") name = std::string(text->view()) + "." + name;
-  return name;
+  const Value* module = lookup_in_type(e->type, vm.names().module.get());
+  if (!module) return name;
+  const auto* text = try_cast<StrObject>(*module);
+  if (!text) return "<unknown>." + name;
+  return text->view() == "builtins" || text->view() == "__main__" ? name : std::string(text->view()) + "." + name;
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #pragma once
 // Iterators: the fast ones the dispatch loop knows by type, a base for native ones, generators.
+#include <concepts>
+#include <functional>
 #include <optional>
+#include <tuple>
 
 #include "interpreter/vm/native.h"
 
@@ -21,6 +24,9 @@ struct TupleIterator : Object {
   TupleIterator() : Object(Kind::Iterator) {}
 };
 
+// What copy() and deepcopy() make of a part of an iterator.
+using CopiedPart = std::function<Value(const Value&)>;
+
 // Base of native iterators: next() fills `out` or returns false for good.
 struct NativeIterator : Object {
   NativeIterator() : Object(Kind::Iterator) {}
@@ -40,7 +46,11 @@ struct NativeIterator : Object {
     std::optional<int64_t> count;
   };
   virtual std::optional<Rows> rows() const { return std::nullopt; }
+  // Another one in the same state, made of the copied parts; Undefined: it cannot be copied.
+  virtual Value rebuilt(Vm&, const CopiedPart&) const { return Value(); }
 };
+// The same of any iterator of C++; Undefined for all else.
+Value rebuilt_iterator(Vm& vm, const Value& iterator, const CopiedPart& part);
 
 // Null: the value is no native iterator, or one of a script's class.
 NativeIterator* as_native_iterator(const Vm& vm, const Value& v);
@@ -58,6 +68,46 @@ Local<T> make_iterator(Vm& vm, Type* type) {
   Local<T> made = vm.heap().make<T>(type);
   if (type->type_flags & kScriptClass) made->state.shape = type->root();
   return made;
+}
+
+inline void copy_member(Vm&, Value& to, const Value& from, const CopiedPart& part) {
+  if (from.is_undefined()) return;
+  const Value kept = from;  // what copies a part may take items meanwhile
+  to = part(kept);
+}
+template <class V>
+  requires std::same_as<V, Values> || std::same_as<V, std::vector<Value>>
+void copy_member(Vm& vm, V& to, const V& from, const CopiedPart& part) {
+  for (const Value& v : std::vector<Value>(from.begin(), from.end())) {
+    Value copied;
+    copy_member(vm, copied, v, part);
+    to.push_back(std::move(copied));
+  }
+}
+template <class O>
+void copy_member(Vm& vm, Local<O>& to, const Local<O>& from, const CopiedPart& part) {
+  Value copied;
+  if (from) copy_member(vm, copied, from.value(), part);
+  to = Local<O>(try_cast<O>(copied));
+  if (from && !to) raise_type_error(vm, "the copy of a part of an iterator is no " + from->type->name);
+}
+template <class X>
+void copy_member(Vm&, X& to, const X& from, const CopiedPart&) {
+  to = from;
+}
+
+// NativeIterator::rebuilt of a T whose members() are a tuple of all its state.
+template <class T>
+Value rebuild(Vm& vm, const T& from, const CopiedPart& part) {
+  Local<T> made;
+  if constexpr (requires { &T::state; }) made = make_iterator<T>(vm, from.type);
+  else made = vm.heap().make<T>(from.type);
+  const Local<T> kept(const_cast<T*>(&from));
+  const auto to = made->members(), state = kept->members();
+  [&]<size_t... kPlace>(std::index_sequence<kPlace...>) {
+    (copy_member(vm, std::get<kPlace>(to), std::as_const(std::get<kPlace>(state)), part), ...);
+  }(std::make_index_sequence<std::tuple_size_v<decltype(to)>>());
+  return made.take();
 }
 
 // A type whose objects are T, a NativeIterator; `construct` may be null. Script classes may inherit where T has a

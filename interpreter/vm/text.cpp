@@ -64,6 +64,8 @@ struct IndexIterator final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(sequence); }
+  auto members() { return std::tie(sequence, index); }
+  Value rebuilt(Vm& vm, const CopiedPart& part) const override { return rebuild(vm, *this, part); }
 };
 
 }  // namespace

@@ -38,8 +38,7 @@ void type_destroy(Vm& vm, Object* o) {
 Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
   Type* type = cast<Type>(self);
   const Value* meta = lookup_in_type(type->type, name);
-  if (meta && is_data_descriptor(*meta))
-    return bind_attribute(vm, *meta, self, type->type);
+  if (meta && is_data_descriptor(*meta)) return bind_attribute(vm, *meta, self, type->type);
   if (const Value* own = lookup_in_type(type, name)) {
     // Functions found in a class stay plain; class methods bind to the class.
     if (is_kind(*own, Kind::Function)) return *own;

@@ -1,7 +1,7 @@
 #pragma once
-// The exceptions that keep parts of their own beside `args`: OSError with its number, text and count, and those that tell
-// where a text or bytes have no counterpart. Knows: what they are made of, their members, their texts. Must not know:
-// other exceptions.
+// The exceptions that keep parts of their own beside `args`: OSError with its number, text and count, and those that
+// tell where a text or bytes have no counterpart. Knows: what they are made of, their members, their texts. Must not
+// know: other exceptions.
 #include "interpreter/vm/native.h"
 
 namespace tsc::interp {

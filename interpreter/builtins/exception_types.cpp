@@ -223,8 +223,7 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "SyntaxError") add_syntax_error_members(b);
   if (name == "BaseExceptionGroup") add_group_members(b);
   if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
-  if (name == "OSError")
-    b.getter("filename", get_subject, set_subject).getter("filename2", get_name, set_name);
+  if (name == "OSError") b.getter("filename", get_subject, set_subject).getter("filename2", get_name, set_name);
   add_part_members(b, name);
 }
 

@@ -99,8 +99,8 @@ Value zip_construct(Vm& vm, Type* type, Args& args) {
   Local<Zip> z = make_iterator<Zip>(vm, type);
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
     if (args.keyword_names[i]->view() != "strict")
-      raise_type_error(vm, "'" + std::string(args.keyword_names[i]->view()) +
-                               "' is an invalid keyword argument for zip()");
+      raise_type_error(vm,
+                       "'" + std::string(args.keyword_names[i]->view()) + "' is an invalid keyword argument for zip()");
     z->strict = truth(vm, args.keyword_values[i]);
   }
   for (uint32_t i = 0; i < args.count; ++i) z->iterators.push_back(iterate(vm, args[i]));
@@ -280,8 +280,8 @@ void no_keywords_of(Vm& vm, Type* type, const Args& args) {
   Type* owner = nullptr;
   lookup_in_type(type, vm.names().init, &owner);
   if (owner && owner->type_flags & kScriptClass) return;
-  const auto native = std::find_if(type->mro.begin(), type->mro.end(),
-                                   [](const Type* t) { return !(t->type_flags & kScriptClass); });
+  const auto native =
+      std::find_if(type->mro.begin(), type->mro.end(), [](const Type* t) { return !(t->type_flags & kScriptClass); });
   raise_type_error(vm, own_name(*native) + "() takes no keyword arguments");
 }
 

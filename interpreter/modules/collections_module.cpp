@@ -111,12 +111,10 @@ Value reverse(Vm&, Args& a) {
   return Value::none();
 }
 void check_unchanged(Vm& vm, Deque* d, uint64_t changes, Type* error = nullptr) {
-  if (d->changes != changes)
-    raise(vm, error ? error : vm.exceptions().RuntimeError, "deque mutated during iteration");
+  if (d->changes != changes) raise(vm, error ? error : vm.exceptions().RuntimeError, "deque mutated during iteration");
 }
 // Place of an equal item in [start, stop), or -1.
-int64_t find_item(Vm& vm, Deque* raw, const Value& wanted, int64_t start, int64_t stop,
-                  Type* mutated = nullptr) {
+int64_t find_item(Vm& vm, Deque* raw, const Value& wanted, int64_t start, int64_t stop, Type* mutated = nullptr) {
   Local<Deque> d(raw);
   uint64_t changes = d->changes;
   for (int64_t i = start; i < stop && i < size_of(d); ++i) {

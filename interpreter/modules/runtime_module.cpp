@@ -149,7 +149,8 @@ Value find_module(Vm& vm, Args& a) {
 // None: of the same parts. None where the object is no such iterator, or one that cannot be copied.
 Value copied_iterator(Vm& vm, Args& a) {
   const Value part = a[1];
-  const Value made = rebuilt_iterator(vm, a[0], [&](const Value& v) { return part.is_none() ? v : call(vm, part, {v}); });
+  const Value made =
+      rebuilt_iterator(vm, a[0], [&](const Value& v) { return part.is_none() ? v : call(vm, part, {v}); });
   return made ? made : Value::none();
 }
 

@@ -76,7 +76,8 @@ Type* native_ancestor(Type* type) {
 // The names of the slots that a class adds to those of its bases, sorted.
 std::vector<std::string> own_slot_names(Vm& vm, Type* type) {
   std::vector<std::string> names;
-  if (!(type->type_flags & kScriptClass) || !dict_get(vm, type->attributes, Value(vm.names().slots.get()))) return names;
+  if (!(type->type_flags & kScriptClass) || !dict_get(vm, type->attributes, Value(vm.names().slots.get())))
+    return names;
   const Table& table = type->attributes->table;
   for (uint32_t i = 0; i < table.used(); ++i) {
     const Value& v = table.entry(i).value;
@@ -370,8 +371,8 @@ static void check_class_cell(Vm& vm, const Value& cell, const Value& made, StrOb
   const Value& known = cast<CellObject>(cell)->content;
   if (known && known.is(made)) return;
   if (known)
-    raise_type_error(vm, "__class__ set to " + repr(vm, known) + " defining " + repr(vm, Value(name)) + " as " +
-                             repr(vm, made));
+    raise_type_error(
+        vm, "__class__ set to " + repr(vm, known) + " defining " + repr(vm, Value(name)) + " as " + repr(vm, made));
   raise(vm, vm.exceptions().RuntimeError,
         "__class__ not set defining " + repr(vm, Value(name)) + " as " + repr(vm, made) +
             ". Was __classcell__ propagated to type.__new__?");
@@ -393,8 +394,9 @@ Value build_class(Vm& vm, const ClassRequest& request) {
   if (is_plain) return make_class(vm, vm.types().type, plain);
   if (is_kind(plain.namespace_, Kind::Dict) && (is_callable || has_script_hook(vm, cast<Type>(metaclass))))
     settle_annotations(vm, cast<DictObject>(plain.namespace_));
-  const Value class_cell =
-      is_kind(plain.namespace_, Kind::Dict) ? dict_get(vm, cast<DictObject>(plain.namespace_), "__classcell__") : Value();
+  const Value class_cell = is_kind(plain.namespace_, Kind::Dict)
+                               ? dict_get(vm, cast<DictObject>(plain.namespace_), "__classcell__")
+                               : Value();
   const Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(), plain.namespace_};
   Value made = call_with_keywords(vm, metaclass, positional, plain);
   if (plain.body) check_class_cell(vm, class_cell, made, plain.name);
@@ -424,15 +426,16 @@ static std::vector<Type*> provisional_order(Vm& vm, Type* type) {
   return order;
 }
 
-// What the metaclass's mro() says. Only ancestors may stand there, which the class keeps alive and which know it, and all
-// native ones in their order, which made the layout.
+// What the metaclass's mro() says. Only ancestors may stand there, which the class keeps alive and which know it, and
+// all native ones in their order, which made the layout.
 static void order_by_metaclass(Vm& vm, Type* type) {
   std::vector<Type*> order;
   for_each(vm, call_method(vm, Value(type), "mro", {}), [&](const Value& v) {
     Type* t = try_cast<Type>(v);
     if (!t) raise_type_error(vm, "mro() returned a non-class ('" + type_name(vm, v) + "')");
     if (!type->is_subtype_of(t))
-      raise_type_error(vm, "mro() of class '" + type->name + "' returned '" + t->name + "', which is no ancestor of it");
+      raise_type_error(vm,
+                       "mro() of class '" + type->name + "' returned '" + t->name + "', which is no ancestor of it");
     order.push_back(t);
     return true;
   });

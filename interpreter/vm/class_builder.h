@@ -30,7 +30,8 @@ Value make_member(Vm& vm, std::string_view name, Type* owner);
 void refresh_slots(Vm& vm, Type* type);
 // A method of this name is what a slot calls, or wraps one.
 bool is_slot_method(std::string_view name);
-// Whether an object of one class may become one of the other: the same `__slots__`, and a `__dict__` in both or in neither.
+// Whether an object of one class may become one of the other: the same `__slots__`, and a `__dict__` in both or in
+// neither.
 bool have_same_places(Vm& vm, Type* a, Type* b);
 // Objects that may stand in any class have become descriptors, or are none any more.
 void descriptors_changed(Vm& vm);

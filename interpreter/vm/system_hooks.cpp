@@ -30,8 +30,7 @@ bool tell_excepthook(Vm& vm, ExceptionObject* exception) {
 
 void warn(Vm& vm, const char* category, std::string_view message) {
   const Local<ModuleObject> warnings = vm.importer().import_absolute("warnings");
-  call_method(vm, warnings.value(), "warn",
-              {str_value(vm, message), dict_get(vm, vm.builtins()->globals, category)});
+  call_method(vm, warnings.value(), "warn", {str_value(vm, message), dict_get(vm, vm.builtins()->globals, category)});
 }
 
 }  // namespace tsc::interp

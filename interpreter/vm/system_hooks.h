@@ -1,6 +1,7 @@
 #pragma once
 // What the program puts in the place of sys.excepthook, sys.displayhook and sys.unraisablehook, and the warnings that
-// C++ gives. Knows: these names of the module sys, warnings.warn. Must not know: how a host reports errors and shows values.
+// C++ gives. Knows: these names of the module sys, warnings.warn. Must not know: how a host reports errors and shows
+// values.
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {

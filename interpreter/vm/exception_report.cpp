@@ -32,7 +32,8 @@ std::string caret_line(const TracebackEntry& entry) {
   const lang::InstructionSpan& span = code.spans[entry.pc];
   const std::string_view text = code.source->line_text(line);
   const uint32_t begin = code.source->line_begin(line);
-  const bool anchored = span.anchor.begin != span.anchor.end;
+  // Of what goes on below the line no part is pointed at.
+  const bool anchored = span.anchor.begin != span.anchor.end && span.whole.end <= begin + text.size();
   std::string carets;
   for (size_t at = std::min(text.find_first_not_of(" \t"), text.size()); at < text.size();) {
     const ShownCharacter shown = first_shown(text.substr(at));

@@ -81,7 +81,7 @@ void Emitter::store(const Expr* target, Operand value) {
     case ExprKind::Attribute: {
       auto& node = *as<const Attribute>(target);
       Operand object = expr(node.value);
-      b_.effect(Op::StoreAttr, object, value, at(node.span), b_.site(SiteKind::Attribute, node.attr));
+      b_.effect(Op::StoreAttr, object, value, at_attribute(node, node.span), b_.site(SiteKind::Attribute, node.attr));
       break;
     }
     case ExprKind::Subscript: {
@@ -178,7 +178,7 @@ void Emitter::emit_aug_assign(const AugAssign& node) {
   } else if (auto* attribute = try_as<const Attribute>(node.target)) {
     Operand object = stable(attribute->value, {node.value});
     Reg value = b_.allocate();
-    InstructionSpan place = at(attribute->span);
+    InstructionSpan place = at_attribute(*attribute, attribute->span);
     b_.unary(Op::LoadAttr, value, object.kept(), b_.site(SiteKind::Attribute, attribute->attr), place);
     inplace(node.op, value, {value, true}, node.value, where);
     b_.effect(Op::StoreAttr, object, {value, true}, place, b_.site(SiteKind::Attribute, attribute->attr));
@@ -216,7 +216,8 @@ void Emitter::emit_delete(const Expr* target) {
     delete_binding(name->binding, name->id, at(target));
   } else if (auto* attribute = try_as<const Attribute>(target)) {
     Operand object = expr(attribute->value);
-    b_.effect(Op::DeleteAttr, object, 0, b_.site(SiteKind::Attribute, attribute->attr), at(target));
+    b_.effect(Op::DeleteAttr, object, 0, b_.site(SiteKind::Attribute, attribute->attr),
+              at_attribute(*attribute, attribute->span));
   } else {
     auto& item = *as<const Subscript>(target);
     Operand object = stable(item.value, {item.slice});

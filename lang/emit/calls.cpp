@@ -48,12 +48,13 @@ Operand Emitter::emit_call(const Call& node, Want want) {
 }
 
 Operand Emitter::emit_method_call(const Call& node, const Attribute& function, Want want) {
-  InstructionSpan where = at(node.span);
+  InstructionSpan where = at_attribute(function, node.span);
   Reg base = b_.top();
   Operand object = expr(function.value);
   b_.reset(base);
   b_.allocate(2);
-  b_.unary(Op::LoadMethod, base, object, b_.site(SiteKind::Method, function.attr), at(function.span));
+  b_.unary(Op::LoadMethod, base, object, b_.site(SiteKind::Method, function.attr),
+           at_attribute(function, function.span));
   argument_values(node.args, node.keywords);
   Reg to = destination(want, base);
   if (node.keywords.empty()) {

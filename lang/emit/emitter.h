@@ -77,7 +77,10 @@ class Emitter {
   InstructionSpan at(Span span) const { return {span, {}}; }
   InstructionSpan at(Span whole, Span anchor) const { return {whole, anchor}; }
   // Of operators and items a part is pointed at, as CPython 3.11 does.
-  InstructionSpan at_item(const Subscript& node) const { return at(node.span, {node.value->span.end, node.span.end}); }
+  InstructionSpan at_item(const Subscript& node) const;
+  // Of an attribute whose object stands on lines above, only what begins with its name; `whole` is its span, or that of
+  // the call of the method.
+  InstructionSpan at_attribute(const Attribute& node, Span whole) const;
 
   // ---- registers
   Reg local_register(uint32_t slot) const { return slot; }

@@ -161,11 +161,23 @@ Operand Emitter::emit_unary_op(const UnaryOp& node, Want want) {
   return result(want, to);
 }
 
+InstructionSpan Emitter::at_item(const Subscript& node) const {
+  const uint32_t behind = node.value->span.end;
+  const size_t bracket = context_.source->text().find('[', behind);
+  return at(node.span, {bracket < node.span.end ? static_cast<uint32_t>(bracket) : behind, node.span.end});
+}
+
+InstructionSpan Emitter::at_attribute(const Attribute& node, Span whole) const {
+  const Source& source = *context_.source;
+  if (source.line_of(node.span.begin) == source.line_of(node.span.end)) return at(whole);
+  return at(Span{node.attr_span.begin, whole.end});
+}
+
 Operand Emitter::emit_attribute(const Attribute& node, Want want) {
   Reg mark = b_.top();
   Operand object = expr(node.value);
   Reg to = destination(want, mark);
-  b_.unary(Op::LoadAttr, to, object, b_.site(SiteKind::Attribute, node.attr), at(node.span));
+  b_.unary(Op::LoadAttr, to, object, b_.site(SiteKind::Attribute, node.attr), at_attribute(node, node.span));
   return result(want, to);
 }
 

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "lang/literal_warnings.h"
 #include "lang/resolve_walk.h"
 
 namespace tsc::lang {
@@ -181,14 +182,21 @@ void Walker::expr(Expr* e) {
     case ExprKind::Constant: return;
     case ExprKind::Attribute: mangle(as<Attribute>(e)->attr); return expr(as<Attribute>(e)->value);
     case ExprKind::Call:
+      warn_of_call(diagnostics_, *as<Call>(e));
       expr(as<Call>(e)->func);
       exprs(as<Call>(e)->args);
       return keywords(as<Call>(e)->keywords);
-    case ExprKind::Subscript: expr(as<Subscript>(e)->value); return expr(as<Subscript>(e)->slice);
+    case ExprKind::Subscript:
+      warn_of_subscript(diagnostics_, *as<Subscript>(e));
+      expr(as<Subscript>(e)->value);
+      return expr(as<Subscript>(e)->slice);
     case ExprKind::BinOp: expr(as<BinOp>(e)->left); return expr(as<BinOp>(e)->right);
     case ExprKind::UnaryOp: return expr(as<UnaryOp>(e)->operand);
     case ExprKind::BoolOp: return exprs(as<BoolOp>(e)->values);
-    case ExprKind::Compare: expr(as<Compare>(e)->left); return exprs(as<Compare>(e)->comparators);
+    case ExprKind::Compare:
+      warn_of_identity(diagnostics_, *as<Compare>(e));
+      expr(as<Compare>(e)->left);
+      return exprs(as<Compare>(e)->comparators);
     case ExprKind::IfExp:
       expr(as<IfExp>(e)->test);
       expr(as<IfExp>(e)->body);

@@ -64,6 +64,7 @@ Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view
       mode == Mode::Eval ? lang::compile_expression(source, options) : lang::compile_module(source, options);
   if (!compiled.code) raise_syntax_error(vm, compiled.diagnostics, *source);
   if (mode == Mode::Single) check_single(vm, *compiled.code);
+  warn_of_syntax(vm, compiled.diagnostics, *source);
   return make_code(vm, compiled.code);
 }
 

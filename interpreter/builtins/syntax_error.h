@@ -26,6 +26,8 @@ void add_syntax_error_members(TypeBuilder& type);
 Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file,
                                          lang::LineColumn begin, lang::LineColumn end, std::string_view text);
 
+// warnings.warn_explicit() for each of the warnings; a SyntaxError where a filter makes one an error.
+void warn_of_syntax(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source);
 // The first of the errors, with the whole report as its attribute `report`.
 [[noreturn]] void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source);
 

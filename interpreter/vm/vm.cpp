@@ -265,6 +265,32 @@ void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang
   throw ScriptException(std::move(e));
 }
 
+void warn_of_syntax(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source) {
+  Local<ModuleObject> warnings;
+  for (const lang::Diagnostic& d : diagnostics.all()) {
+    if (d.severity != lang::Severity::Warning) continue;
+    std::string text = d.message;
+    if (!d.helps.empty()) {
+      std::string help = d.helps[0];
+      const bool is_sentence = d.code == lang::Code::LiteralIdentity;
+      if (is_sentence) help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+      text += (is_sentence ? ". " : "; ") + help;
+    }
+    if (!warnings) warnings = vm.importer().import_absolute("warnings");
+    const lang::LineColumn at = source.locate(d.primary.span.begin);
+    try {
+      call_method(vm, warnings.value(), "warn_explicit",
+                  {str_value(vm, text), dict_get(vm, vm.builtins()->globals, "SyntaxWarning"),
+                   system_text(vm, source.name()), Value::integer(at.line)});
+    } catch (const ScriptException& e) {
+      // Made an error by a filter, it is one of the text.
+      if (e.exception()->type->name != "SyntaxWarning") throw;
+      throw ScriptException(
+          make_syntax_error(vm, text, source.name(), at, source.locate(d.primary.span.end), source.line_text(at.line)));
+    }
+  }
+}
+
 Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view file) {
   auto source = std::make_shared<const lang::Source>(std::string(file), std::string(text));
   ShapeChecking* checking = shape_checking(vm);
@@ -273,6 +299,7 @@ Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) raise_syntax_error(vm, compiled.diagnostics, *source);
   if (checking && !compiled.diagnostics.all().empty()) checking->warn(compiled.diagnostics, *source);
+  else warn_of_syntax(vm, compiled.diagnostics, *source);
   return make_code(vm, compiled.code);
 }
 

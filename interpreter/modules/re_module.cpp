@@ -164,6 +164,51 @@ Value function_finditer(Vm& vm, Args& a) {
   return iterate_matches(vm, compile_cached(vm, a[0], a[2]), a[1], 0, INT64_MAX);
 }
 
+// --- scanners: one match after the other, each where it is asked for or further on ---------------------
+
+struct ScannerObject : Object {
+  Local<PatternObject> pattern;
+  std::shared_ptr<const RegexText> text;
+  int64_t at = 0, end = 0, not_empty_at = -1;
+  bool is_over = false;
+  ScannerObject() : Object(Kind::Native) {}
+};
+ScannerObject* scanner_of(const Value& v) { return static_cast<ScannerObject*>(v.object()); }
+const char kScannerType = 0;
+template <regex::Mode kMode>
+Value scanner_step(Vm& vm, Args& a) {
+  const Local<ScannerObject> s(scanner_of(a[0]));
+  if (s->is_over) return Value::none();
+  Local<MatchObject> match = find_match(vm, s->pattern, s->text, s->at, s->end, kMode, s->not_empty_at);
+  if (!match) {
+    s->is_over = true;
+    return Value::none();
+  }
+  s->at = match->end(0);
+  s->not_empty_at = match->begin(0) == s->at ? s->at : -1;
+  return match.take();
+}
+Value method_scanner(Vm& vm, Args& a) {
+  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kScannerType));
+  Local<ScannerObject> s = vm.heap().make<ScannerObject>(type);
+  s->pattern = Local<PatternObject>(pattern_of(a[0]));
+  s->text = make_text(vm, s->pattern, a[1]);
+  s->end = std::clamp<int64_t>(end_argument(vm, a[3]), 0, s->text->subject.length);
+  s->at = std::max<int64_t>(0, to_index(vm, a[2]));
+  s->is_over = s->at > s->end;
+  return s.take();
+}
+Type* make_scanner_type(Vm& vm) {
+  TypeBuilder b(vm, "SRE_Scanner", Kind::Native);
+  b.slots().destroy = destroy_as<ScannerObject>;
+  b.slots().traverse = [](Object* o, Visitor& visit) { visit(static_cast<ScannerObject*>(o)->pattern.get()); };
+  b.module("_sre")
+      .method("match", "self", scanner_step<regex::Mode::Match>)
+      .method("search", "self", scanner_step<regex::Mode::Search>)
+      .getter("pattern", [](Vm&, const Value& v) { return scanner_of(v)->pattern.value(); });
+  return b.finish();
+}
+
 // --- the pattern type -------------------------------------------------------------------------------
 
 struct FlagName {
@@ -211,6 +256,7 @@ Type* make_pattern_type(Vm& vm) {
       .method("search", search, method_search<regex::Mode::Search>)
       .method("findall", search, method_findall)
       .method("finditer", search, method_finditer)
+      .method("scanner", search, method_scanner)
       .method("sub", "self, repl, string, count=0", method_sub<false>)
       .method("subn", "self, repl, string, count=0", method_sub<true>)
       .method("split", "self, string, maxsplit=0", method_split)
@@ -423,6 +469,7 @@ Local<ModuleObject> make_re_module(Vm& vm) {
   state->cache = make_dict(vm);
   vm.extension(&kState) = state;
   vm.extension(&kIteratorType) = std::make_shared<Type*>(make_iterator_type<MatchIterator>(vm, "callable_iterator"));
+  vm.extension(&kScannerType) = std::make_shared<Type*>(make_scanner_type(vm));
   ModuleBuilder m(vm, "_re");
   const char* search = "pattern, string, flags=0";
   m.value("Pattern", Value(state->pattern_type))

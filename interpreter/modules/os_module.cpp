@@ -4,9 +4,11 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/times.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -203,6 +205,50 @@ Value getppid_(Vm& vm, Args&) {
   check_grant(vm, Grant::Process, "os.getppid()");
   return Value::integer(::getppid());
 }
+template <auto kNumber>
+Value own_id(Vm& vm, Args&) {
+  check_grant(vm, Grant::Process, "the numbers of the user and the group");
+  return Value::integer(kNumber());
+}
+Value getgroups_(Vm& vm, Args&) {
+  check_grant(vm, Grant::Process, "os.getgroups()");
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  if (count < 0) raise_os_error(vm, errno, "getgroups");
+  Local<ListObject> list = make_list(vm);
+  for (int i = 0; i < count; ++i) list->items.push_back(Value::integer(groups[static_cast<size_t>(i)]));
+  return list.take();
+}
+Value tuple_of_reals(Vm& vm, std::span<const double> numbers) {
+  std::vector<Value> values;
+  for (const double number : numbers) values.push_back(Value::real(number));
+  return make_tuple(vm, values).take();
+}
+Value getloadavg_(Vm& vm, Args&) {
+  check_grant(vm, Grant::Process, "os.getloadavg()");
+  double loads[3];
+  if (::getloadavg(loads, 3) != 3) raise(vm, vm.exceptions().OSError, "Load averages are unobtainable");
+  return tuple_of_reals(vm, loads);
+}
+// times(): seconds of the process and its children, each in programs and in the system, and since some time.
+Value times_(Vm& vm, Args&) {
+  check_grant(vm, Grant::Process, "os.times()");
+  struct tms spent{};
+  const auto since = static_cast<double>(::times(&spent)), tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto seconds = [&](clock_t ticks) { return static_cast<double>(ticks) / tick; };
+  return tuple_of_reals(vm, std::array{seconds(spent.tms_utime), seconds(spent.tms_stime), seconds(spent.tms_cutime),
+                                       seconds(spent.tms_cstime), since / tick});
+}
+Value truncate_(Vm& vm, Args& a) {
+  return done(vm, ::truncate(writable(vm, a[0]).c_str(), to_index(vm, a[1])), a[0]);
+}
+Value chown_(Vm& vm, Args& a) {
+  const auto change = truth(vm, a[3]) ? ::chown : ::lchown;
+  return done(vm,
+              change(writable(vm, a[0]).c_str(), static_cast<uid_t>(to_index(vm, a[1])),
+                     static_cast<gid_t>(to_index(vm, a[2]))),
+              a[0]);
+}
 // uname(): system, node, release, version, machine.
 Value uname_(Vm& vm, Args&) {
   check_grant(vm, Grant::Process, "os.uname()");
@@ -395,6 +441,15 @@ Local<ModuleObject> make_os_module(Vm& vm) {
       .function("uname", "", uname_)
       .function("getpid", "", getpid_)
       .function("getppid", "", getppid_)
+      .function("getuid", "", own_id<::getuid>)
+      .function("geteuid", "", own_id<::geteuid>)
+      .function("getgid", "", own_id<::getgid>)
+      .function("getegid", "", own_id<::getegid>)
+      .function("getgroups", "", getgroups_)
+      .function("getloadavg", "", getloadavg_)
+      .function("times", "", times_)
+      .function("truncate", "path, length", truncate_)
+      .function("chown", "path, uid, gid, follow_symlinks", chown_)
       .function("cpu_count", "", cpu_count)
       .function("strerror", "code, /", strerror_)
       .function("urandom", "size, /", urandom)

@@ -38,6 +38,7 @@ struct Scope {
   bool is_generator = false;      // the body yields (also every generator expression)
   bool needs_class_cell = false;  // class: a method uses super() or __class__; it is in `cells`
   bool has_star_import = false;   // module: its globals are not known before it runs
+  bool deletes_first = false;     // function: the first parameter may be gone where super() asks for it
   // Class and module: a cell of this name in `cells` holds the set of those numbers among the annotations that may not
   // be reached and were.
   static constexpr Identifier kReached = ".reached";

@@ -34,6 +34,8 @@ void Walker::name(Name* n) {
   mangle(n->id);
   if (n->ctx != ExprContext::Load) {
     Symbol* symbol = bind(n->id, n->span, &n->binding);
+    if (n->ctx == ExprContext::Del && !at_.scope->parameters.empty() && at_.scope->parameters[0] == symbol)
+      at_.scope->scope->deletes_first = true;
     if (at_.scope->kind() != ScopeKind::Comprehension && at_.scope->kind() != ScopeKind::Generator) return;
     symbol->iterates = true;
     if (symbol->by_walrus)

@@ -113,6 +113,10 @@ Value open(Vm& vm, Args& a) {
   if (!is_kind(a[1], Kind::Str)) raise_type_error(vm, "open() argument 'mode' must be str, not " + type_name(vm, a[1]));
   const std::string mode(cast<StrObject>(a[1])->view());
   check_mode(vm, mode);
+  if (!truth(vm, a[6])) raise_value_error(vm, "Cannot use closefd=False with file name");
+  if (!a[7].is_none())
+    raise(vm, unsupported_operation(vm),
+          "open() with an opener, which gives a file descriptor: files are opened by their path");
   const OpenMode how = open_mode(mode);
   const auto has = [&](char c) { return mode.find(c) != std::string::npos; };
   Local<FileObject> f = vm.heap().make<FileObject>(vm.types().file);
@@ -396,7 +400,10 @@ void init_file_type(Vm& vm) {
   VmAccess::types(vm).file = make_file_type(vm, "TextIOWrapper", true);
   add_builtin(
       vm, "open",
-      make_native(vm, "open", "file, mode='r', buffering=-1, encoding=None, errors=None, newline=None", open).take());
+      make_native(vm, "open",
+                  "file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None",
+                  open)
+          .take());
 }
 
 }  // namespace tsc::interp

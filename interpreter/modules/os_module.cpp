@@ -239,9 +239,7 @@ Value times_(Vm& vm, Args&) {
   return tuple_of_reals(vm, std::array{seconds(spent.tms_utime), seconds(spent.tms_stime), seconds(spent.tms_cutime),
                                        seconds(spent.tms_cstime), since / tick});
 }
-Value truncate_(Vm& vm, Args& a) {
-  return done(vm, ::truncate(writable(vm, a[0]).c_str(), to_index(vm, a[1])), a[0]);
-}
+Value truncate_(Vm& vm, Args& a) { return done(vm, ::truncate(writable(vm, a[0]).c_str(), to_index(vm, a[1])), a[0]); }
 Value chown_(Vm& vm, Args& a) {
   const auto change = truth(vm, a[3]) ? ::chown : ::lchown;
   return done(vm,

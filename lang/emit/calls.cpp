@@ -69,7 +69,8 @@ Operand Emitter::emit_method_call(const Call& node, const Attribute& function, W
 bool Emitter::emit_super(const Call& node, Want want, Operand& out) {
   auto* function = try_as<const Name>(node.func);
   bool is_super = function && function->id == "super" && node.args.empty() && node.keywords.empty() &&
-                  function->binding.access == Access::Global && b_.code().parameters.positional > 0;
+                  function->binding.access == Access::Global && b_.code().parameters.positional > 0 &&
+                  !scope_.deletes_first;
   if (!is_super) return false;
   uint32_t free = 0;
   while (free < scope_.frees.size() && scope_.frees[free].name != "__class__") ++free;

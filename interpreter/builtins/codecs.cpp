@@ -3,14 +3,29 @@
 #include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/escape_codec.h"
 #include "interpreter/builtins/host_codecs.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/surrogates.h"
+#include "lang/character_names.h"
 
 namespace tsc::interp {
 namespace {
 
-enum class Encoding { Utf8, Utf8Sig, Ascii, Latin1, Utf16, Utf16Le, Utf16Be, Utf32, Utf32Le, Utf32Be };
+enum class Encoding {
+  Utf8,
+  Utf8Sig,
+  Ascii,
+  Latin1,
+  Utf16,
+  Utf16Le,
+  Utf16Be,
+  Utf32,
+  Utf32Le,
+  Utf32Be,
+  Escape,
+  RawEscape
+};
 
 constexpr const char* kUtf8 = "utf-8";              // in messages
 constexpr std::string_view kMark = "\xef\xbb\xbf";  // of byte order; at the beginning of a text
@@ -40,6 +55,10 @@ constexpr EncodingRow kEncodings[] = {
     {"utf32", Encoding::Utf32, "utf-32"},
     {"utf-32-le", Encoding::Utf32Le, "utf-32-le"},
     {"utf-32-be", Encoding::Utf32Be, "utf-32-be"},
+    {"unicode-escape", Encoding::Escape, "unicodeescape"},
+    {"unicodeescape", Encoding::Escape, "unicodeescape"},
+    {"raw-unicode-escape", Encoding::RawEscape, "rawunicodeescape"},
+    {"rawunicodeescape", Encoding::RawEscape, "rawunicodeescape"},
 };
 
 // Null: it is none of these.
@@ -71,11 +90,9 @@ std::unique_ptr<HostCodec> host_encoding(Vm& vm, std::string_view given) {
   raise(vm, vm.exceptions().LookupError, "unknown error handler name '" + std::string(errors) + "'");
 }
 
-// Four hex digits or more, as Python escapes a code point.
-std::string escaped(uint32_t c) {
-  char text[16];
-  std::snprintf(text, sizeof text, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
-  return text;
+std::string by_name(uint32_t c) {
+  const std::string name = lang::name_of_character(c);
+  return name.empty() ? escaped(c) : "\\N{" + name + "}";
 }
 
 // What stands for a character that the encoding has not; false: the handler is `strict`.
@@ -84,6 +101,7 @@ bool replace_unencodable(Vm& vm, std::string_view errors, uint32_t c, std::strin
   if (errors == "ignore") return true;
   if (errors == "replace") out += '?';
   else if (errors == "backslashreplace") out += escaped(c);
+  else if (errors == "namereplace") out += by_name(c);
   else if (errors == "xmlcharrefreplace") out += "&#" + std::to_string(c) + ";";
   else unknown_handler(vm, errors);
   return true;
@@ -416,6 +434,8 @@ std::string encode_text(Vm& vm, const Value& text, std::string_view encoding, st
     case Encoding::Utf8Sig: return std::string(kMark).append(encode_utf8(vm, text, errors));
     case Encoding::Ascii: return encode_bytewise(vm, text, 128, row.name, errors);
     case Encoding::Latin1: return encode_bytewise(vm, text, 256, row.name, errors);
+    case Encoding::Escape:
+    case Encoding::RawEscape: return encode_escapes(cast<StrObject>(text)->view(), row.encoding == Encoding::RawEscape);
     default: return encode_wide(vm, text, wide_form(row), errors);
   }
 }
@@ -433,6 +453,12 @@ std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding, 
     }
     case Encoding::Ascii: return decode_bytewise(vm, s, bytes, true, errors);
     case Encoding::Latin1: return decode_bytewise(vm, s, bytes, false, errors);
+    case Encoding::Escape:
+    case Encoding::RawEscape:
+      return decode_escapes(s, row.encoding == Encoding::RawEscape,
+                            [&](size_t begin, size_t end, const char* reason, std::string& out) {
+                              return replace_undecodable(vm, errors, bytes, {row.name, begin, end, reason}, out);
+                            });
     default: return decode_wide(vm, s, bytes, wide_form(row), errors);
   }
 }

@@ -25,18 +25,27 @@ Value argument(const ExceptionObject* e, uint32_t i) { return i < e->args->size 
 
 enum OsPart : uint32_t { kNumber, kText, kWritten };
 
-bool has_os_arguments(const ExceptionObject* e) { return e->args->size >= 2 && e->args->size <= 5; }
+// Undefined where the number or the text was deleted, or never given.
 Value os_part(const ExceptionObject* e, uint32_t i) {
-  if (const Value own = part(e, i)) return own;
-  return has_os_arguments(e) ? argument(e, i) : Value::none();
+  if (e->group) return part(e, i);
+  const bool has_arguments = e->args->size >= 2 && e->args->size <= 5;
+  return has_arguments ? argument(e, i) : Value();
+}
+void set_os_part_to(Vm& vm, ExceptionObject* e, uint32_t place, const Value& value) {
+  Local<TupleObject> parts = make_tuple(vm, size_t{kWritten + 1});
+  for (const uint32_t i : {kNumber, kText}) parts->items[i] = os_part(e, i);
+  parts->items[kWritten] = part(e, kWritten);
+  parts->items[place] = value;
+  e->group = parts;
 }
 template <uint32_t kPart>
 Value get_os_part(Vm&, const Value& v) {
-  return os_part(exception_of(v), kPart);
+  const Value found = os_part(exception_of(v), kPart);
+  return found ? found : Value::none();
 }
 template <uint32_t kPart>
 void set_os_part(Vm& vm, const Value& v, const Value& value) {
-  set_part(vm, exception_of(v), kPart, value ? value : Value::none());
+  set_os_part_to(vm, exception_of(v), kPart, value);
 }
 Value get_written(Vm& vm, const Value& v) {
   const Value written = part(exception_of(v), kWritten);
@@ -45,7 +54,7 @@ Value get_written(Vm& vm, const Value& v) {
 }
 void set_written(Vm& vm, const Value& v, const Value& value) {
   if (!value) get_written(vm, v);  // which there must be
-  set_part(vm, exception_of(v), kWritten, value ? Value::integer(to_index(vm, value)) : Value());
+  set_os_part_to(vm, exception_of(v), kWritten, value ? Value::integer(to_index(vm, value)) : Value());
 }
 
 bool is_of_script(Type* type, StrObject* name) {
@@ -66,7 +75,7 @@ void settle_os_error(Vm& vm, ExceptionObject* e) {
   if (e->args->size < 3 || e->args->size > 5 || e->args->items[2].is_none()) return;
   const Value third = e->args->items[2];
   if (e->type->is_subtype_of(vm.exceptions().BlockingIOError) && is_number(vm, third))
-    return set_part(vm, e, kWritten, Value::integer(to_index(vm, third)));
+    return set_os_part_to(vm, e, kWritten, Value::integer(to_index(vm, third)));
   e->subject = third;
   if (e->args->size == 5 && !e->args->items[4].is_none()) e->name = e->args->items[4];
   e->args = make_tuple(vm, e->args->span().first(2));
@@ -147,13 +156,13 @@ void initialize_os_error(Vm& vm, ExceptionObject* e, const Args& args) {
 }
 
 std::string os_error_text(Vm& vm, const ExceptionObject* e) {
+  const auto shown = [&](const Value& v) { return v ? to_string(vm, v) : std::string("None"); };
   const Value number = os_part(e, kNumber), words = os_part(e, kText);
-  const bool is_made = has_os_arguments(e) || part(e, kNumber) || part(e, kText);
-  const bool has_file = e->subject && !e->subject.is_none();
-  if (!has_file && !is_made) return "";
-  std::string text = "[Errno " + to_string(vm, number) + "] " + to_string(vm, words);
+  const bool has_file = !e->subject.is_undefined();
+  if (!has_file && (!number || !words)) return "";
+  std::string text = "[Errno " + shown(number) + "] " + shown(words);
   if (has_file) text += ": " + repr(vm, e->subject);
-  if (has_file && e->name && !e->name.is_none()) text += " -> " + repr(vm, e->name);
+  if (has_file && e->name) text += " -> " + repr(vm, e->name);
   return text;
 }
 
@@ -202,8 +211,8 @@ std::string unicode_error_text(Vm& vm, const ExceptionObject* e) {
 void add_part_members(TypeBuilder& b, std::string_view name) {
   if (name == "OSError")
     b.getter("errno", get_os_part<kNumber>, set_os_part<kNumber>)
-        .getter("strerror", get_os_part<kText>, set_os_part<kText>);
-  if (name == "BlockingIOError") b.getter("characters_written", get_written, set_written);
+        .getter("strerror", get_os_part<kText>, set_os_part<kText>)
+        .getter("characters_written", get_written, set_written);
   const bool translates = name == "UnicodeTranslateError";
   if (!translates && name != "UnicodeDecodeError" && name != "UnicodeEncodeError") return;
   if (!translates) b.getter("encoding", get_encoding, set_encoding);

@@ -48,16 +48,27 @@ Value normalize(Vm& vm, Args& a) {
   else if (form == "NFKD") options = kDecompose | UTF8PROC_COMPAT;
   else raise_value_error(vm, "invalid normalization form");
   std::string result;
+  const auto append = [&](std::string_view piece) {
+    utf8proc_uint8_t* made = nullptr;
+    const auto length =
+        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(piece.data()),
+                     static_cast<utf8proc_ssize_t>(piece.size()), &made, static_cast<utf8proc_option_t>(options));
+    if (length < 0) raise_value_error(vm, utf8proc_errmsg(length));
+    result.append(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
+    std::free(made);
+  };
+  // U+11A7 stands in front of the last parts of Hangul syllables and is none, which utf8proc does not know: it composes
+  // with nothing.
+  constexpr std::string_view kNoLastPart = "\xe1\x86\xa7";
   each_half(
       text, [&](uint32_t half) { append_utf8(result, half); },
       [&](std::string_view piece) {
-        utf8proc_uint8_t* made = nullptr;
-        const auto length =
-            utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(piece.data()),
-                         static_cast<utf8proc_ssize_t>(piece.size()), &made, static_cast<utf8proc_option_t>(options));
-        if (length < 0) raise_value_error(vm, utf8proc_errmsg(length));
-        result.append(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
-        std::free(made);
+        for (size_t next; (next = piece.find(kNoLastPart)) != std::string_view::npos;) {
+          append(piece.substr(0, next));
+          result += kNoLastPart;
+          piece.remove_prefix(next + kNoLastPart.size());
+        }
+        append(piece);
       });
   return str_value(vm, result);
 }

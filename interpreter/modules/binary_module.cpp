@@ -39,6 +39,7 @@ using LayoutPointer = std::shared_ptr<const Layout>;
 }
 size_t aligned(size_t at, size_t align) { return (at + align - 1) / align * align; }
 Layout parse_layout(Vm& vm, std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) struct_error(vm, "embedded null character");
   Layout layout;
   bool align = true;
   if (!text.empty() && std::string_view("@=<>!").find(text[0]) != std::string_view::npos) {
@@ -173,9 +174,10 @@ size_t place_in(Vm& vm, size_t size, size_t room, int64_t offset, const PlaceWor
     offset += there;
   }
   if (there - offset < wanted)
-    struct_error(vm, std::string(words.name) + " requires a buffer of at least " + std::to_string(wanted + offset) +
-                         " bytes for " + words.work + " " + std::to_string(wanted) + " bytes at offset " +
-                         std::to_string(offset) + " (actual buffer size is " + std::to_string(there) + ")");
+    struct_error(vm, std::string(words.name) + " requires a buffer of at least " +
+                         std::to_string(static_cast<uint64_t>(wanted) + static_cast<uint64_t>(offset)) + " bytes for " +
+                         words.work + " " + std::to_string(wanted) + " bytes at offset " + std::to_string(offset) +
+                         " (actual buffer size is " + std::to_string(there) + ")");
   return static_cast<size_t>(offset);
 }
 // pack_into(format, buffer, offset, *values)

@@ -4,6 +4,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/value/buffer.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -57,13 +58,9 @@ void set_written(Vm& vm, const Value& v, const Value& value) {
   set_os_part_to(vm, exception_of(v), kWritten, value ? Value::integer(to_index(vm, value)) : Value());
 }
 
-bool is_of_script(Type* type, StrObject* name) {
-  Type* owner = nullptr;
-  return lookup_in_type(type, name, &owner) && owner->type_flags & kScriptClass;
-}
 // Whether __init__ reads the arguments, and not __new__ already.
 bool reads_in_init(Vm& vm, Type* type) {
-  return is_of_script(type, vm.names().init) && !is_of_script(type, vm.names().new_);
+  return is_scripted(type, vm.names().init) && !is_scripted(type, vm.names().new_);
 }
 
 bool is_number(Vm& vm, const Value& v) {

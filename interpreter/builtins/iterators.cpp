@@ -276,10 +276,7 @@ NativeIterator* as_native_iterator(const Vm& vm, const Value& v) {
 }
 
 void no_keywords_of(Vm& vm, Type* type, const Args& args) {
-  if (!args.keyword_count) return;
-  Type* owner = nullptr;
-  lookup_in_type(type, vm.names().init, &owner);
-  if (owner && owner->type_flags & kScriptClass) return;
+  if (!args.keyword_count || is_scripted(type, vm.names().init)) return;
   const auto native =
       std::find_if(type->mro.begin(), type->mro.end(), [](const Type* t) { return !(t->type_flags & kScriptClass); });
   raise_type_error(vm, own_name(*native) + "() takes no keyword arguments");

@@ -5,6 +5,7 @@
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 
@@ -96,7 +97,7 @@ void list_initialize(Vm& vm, const Value& self, Args& args) {
     source = args.positional[0];
   } else {
     std::vector<Value> v;
-    kSignature.bind(vm, "list", args, v);
+    kSignature.bind(vm, "list", without_keywords_for(self.object()->type, vm.names().new_, args), v);
     source = v[0];
   }
   ListObject* list = list_of(self);

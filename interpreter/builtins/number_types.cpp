@@ -7,6 +7,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/system_hooks.h"
 
@@ -240,7 +241,7 @@ Value parse_float(Vm& vm, const Value& text) {
 Value float_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("x=0.0, /");
   std::vector<Value> v;
-  kSignature.bind(vm, "float", args, v);
+  kSignature.bind(vm, "float", without_keywords_for(type, vm.names().init, args), v);
   const Value& x = v[0];
   if (is_number(x)) return box(vm, type, Value::real(to_double(vm, x)));
   const TypeSlots& slots = type_of(vm, x)->slots;

@@ -40,7 +40,7 @@ void tuple_traverse(Object* o, Visitor& visit) {
 Value tuple_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable=?, /");
   std::vector<Value> v;
-  kSignature.bind(vm, "tuple", args, v);
+  kSignature.bind(vm, "tuple", without_keywords_for(type, vm.names().init, args), v);
   Local<TupleObject> source = v[0] ? to_tuple(vm, v[0]) : make_tuple(vm, size_t{0});
   if (!(type->type_flags & kScriptClass)) return source.take();
   Local<TupleInstance> t = vm.heap().make_sized<TupleInstance>(type, source->size * sizeof(Value));

@@ -487,6 +487,17 @@ static bool is_plain_data(const Value& v) {
   return !slots.bind && !slots.bind_set;
 }
 
+bool is_scripted(Type* type, StrObject* name) {
+  Type* owner = nullptr;
+  return lookup_in_type(type, name, &owner) && owner->type_flags & kScriptClass;
+}
+
+Args without_keywords_for(Type* type, StrObject* name, const Args& args) {
+  Args given = args;
+  if (args.keyword_count && is_scripted(type, name)) given.keyword_count = 0;
+  return given;
+}
+
 bool have_same_places(Vm& vm, Type* a, Type* b) {
   if ((a->type_flags ^ b->type_flags) & kSlotsOnly) return false;
   Type *first = slotted_ancestor(vm, a), *second = slotted_ancestor(vm, b);

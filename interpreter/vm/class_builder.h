@@ -30,6 +30,11 @@ Value make_member(Vm& vm, std::string_view name, Type* owner);
 void refresh_slots(Vm& vm, Type* type);
 // A method of this name is what a slot calls, or wraps one.
 bool is_slot_method(std::string_view name);
+// Whether a class of a script gives the type its attribute of that name.
+bool is_scripted(Type* type, StrObject* name);
+// The arguments that a built-in constructor reads: without the keywords where they are for another method of the class,
+// `name`, which a script has written.
+Args without_keywords_for(Type* type, StrObject* name, const Args& args);
 // Whether an object of one class may become one of the other: the same `__slots__`, and a `__dict__` in both or in
 // neither.
 bool have_same_places(Vm& vm, Type* a, Type* b);

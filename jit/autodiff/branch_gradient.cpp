@@ -44,16 +44,19 @@ class BranchBackward {
     if (arrived.empty()) return;
     const SplitBackward backwards[] = {backward(0, present), backward(1, present)};
     find_reached(backwards, present, sums);
-    std::vector<ValueId> before;
-    for (ValueId target : reached_) before.push_back(sums.so_far(target));
     builder_.origin = instruction().origin;
     const ValueId condition = instruction().operands[0];
+    std::vector<ValueId> before;
+    for (const Reached& one : reached_) before.push_back(sums.so_far(one.target));
     builder_.begin_branch();
     const std::vector<ValueId> first = go_back(0, backwards[0], arrived, before);
     builder_.next_branch();
     const std::vector<ValueId> second = go_back(1, backwards[1], arrived, before);
     const std::vector<ValueId> after = builder_.end_branch(condition, first, second);
-    for (size_t i = 0; i < reached_.size(); ++i) sums.set(reached_[i], after[i]);
+    for (size_t i = 0; i < reached_.size(); ++i) {
+      const Reached& one = reached_[i];
+      sums.set(one.target, after[i], sums.has_arrived(one.target) ? kNoValue : arrives_by(one, condition, sums));
+    }
     for (const SplitBackward& one : backwards)
       if (saving) saving->insert(saving->end(), one.saving.begin(), one.saving.end());
   }
@@ -175,6 +178,18 @@ class BranchBackward {
 
   // ---- the way back ----
 
+  struct Reached {
+    ValueId target;
+    int ways;  // 1: by the first block, 2: by the second
+  };
+  // What holds where a gradient has arrived behind the branch; kNoValue: it always has.
+  ValueId arrives_by(const Reached& one, ValueId condition, GradientSums& sums) {
+    if (one.ways == 3) return kNoValue;
+    const ValueId way = one.ways == 1 ? condition : builder_.scalar(ScalarOp::logical_not, {&condition, 1});
+    const ValueId before = sums.condition(one.target);
+    return before == kNoValue ? way : emit_.scalar(ScalarOp::logical_or, before, way);
+  }
+
   // The targets that either block leads to, in the order of the targets.
   void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool>& present, GradientSums& sums) {
     std::vector<int> by(targets_.size());
@@ -182,15 +197,14 @@ class BranchBackward {
       for (size_t part : backwards[way].parts) by[part] |= 1 << way;
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (by[i] == 0) continue;
-      const bool has_arrived = sums.has_arrived(targets_[i]);
-      if (by[i] != 3 && !has_arrived) refuse("one way alone leads to a tensor that has no other gradient");
+      const bool has_arrived = sums.has_arrived(targets_[i]) || sums.condition(targets_[i]) != kNoValue;
       // What a way hands on as it was gets the terms of both one by one on the tape.
       for (size_t k = 0; k < outputs_.size(); ++k)
         for (int way : {0, 1})
           if (present[k] && yielded(way, outputs_[k]) == targets_[i] &&
               (has_arrived || sums.so_far(targets_[i]) != kNoValue))
             refuse("on one way a tensor is one that is used elsewhere");
-      reached_.push_back(targets_[i]);
+      reached_.push_back({targets_[i], by[i]});
     }
   }
 
@@ -203,11 +217,16 @@ class BranchBackward {
     const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
     builder_.origin = origin;
     for (size_t i = 0; i < terms.size(); ++i) {
-      const auto place = std::find(reached_.begin(), reached_.end(), targets_[backward.parts[i]]);
+      const auto place = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& one) {
+        return one.target == targets_[backward.parts[i]];
+      });
       ValueId& sum = sums[static_cast<size_t>(place - reached_.begin())];
       sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
     }
-    for (size_t i = 0; i < sums.size(); ++i) keep_sizes(sums[i], reached_[i]);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (sums[i] == kNoValue) sums[i] = emit_.like(reached_[i].target, -0.0);
+      keep_sizes(sums[i], reached_[i].target);
+    }
     return sums;
   }
 
@@ -224,7 +243,7 @@ class BranchBackward {
   const ValueSet& stops_;
   std::vector<size_t> outputs_;   // places of results that gradients may arrive at
   std::vector<ValueId> targets_;  // from outside, which the blocks read
-  std::vector<ValueId> reached_;
+  std::vector<Reached> reached_;
   Way ways_[2];
 };
 

@@ -29,6 +29,9 @@ class Backward final : private GradientSums {
     run(seeds, wrt);
     for (const GradientSeed& seed : seeds) parts_.whole.push_back(needed(seed.value) ? gradient(seed.value) : kNoValue);
     put_joined_behind();
+    for (size_t i = 0; i < parts_.terms.size(); ++i)
+      if (const auto found = conditions_.find(wrt[parts_.terms[i].wrt]); found != conditions_.end())
+        parts_.conditions.push_back({i, found->second});
     return std::move(parts_);
   }
 
@@ -49,7 +52,10 @@ class Backward final : private GradientSums {
     for (size_t i = count; i-- > 0;) visit(i);
     builder_.origin = origin;
     std::vector<ValueId> gradients;
-    for (ValueId value : wrt) gradients.push_back(value == kNoValue ? kNoValue : gradient(value));
+    for (ValueId value : wrt) {
+      gradients.push_back(value == kNoValue ? kNoValue : gradient(value));
+      if (!separate_.count(value)) check_arrives(value);
+    }
     return gradients;
   }
 
@@ -84,6 +90,7 @@ class Backward final : private GradientSums {
     value = itself(value);
     put_together(value);
     add_last_row(value, gradient);
+    conditions_.erase(value);
     if (const auto place = separate_.find(value); place != separate_.end()) return add_term(place->second, gradient);
     const auto [place, fresh] = gradients_.emplace(value, gradient);
     if (!fresh) place->second = sum(place->second, gradient);
@@ -157,11 +164,25 @@ class Backward final : private GradientSums {
   }
   bool has_arrived(ValueId value) override {
     value = itself(value);
+    if (conditions_.count(value)) return false;
     const auto place = separate_.find(value);
     return place == separate_.end() ? gradient(value) != kNoValue : term_of(place->second) != nullptr;
   }
-  void set(ValueId value, ValueId gradient) override {
+  ValueId condition(ValueId value) override {
+    const auto found = conditions_.find(itself(value));
+    return found == conditions_.end() ? kNoValue : found->second;
+  }
+  // What a gradient flows on from is computed in every run.
+  void check_arrives(ValueId value) const {
+    if (conditions_.count(value))
+      throw Error(ErrorKind::NotImplementedError,
+                  "gradients through this branch are not compiled: one way alone leads to a tensor that has no other "
+                  "gradient");
+  }
+  void set(ValueId value, ValueId gradient, ValueId condition) override {
     value = itself(value);
+    if (condition == kNoValue) conditions_.erase(value);
+    else conditions_[value] = condition;
     const auto place = separate_.find(value);
     if (place == separate_.end()) {
       gradients_[value] = gradient;
@@ -217,8 +238,11 @@ class Backward final : private GradientSums {
     for (ValueId result : results) inspect(result);
     const Instruction& instruction = region_.body.instructions[index];
     bool arrives = false;
-    for (ValueId result : instruction.results)
-      arrives |= needed(result) && !stops_.count(result) && gradient(result) != kNoValue;
+    for (ValueId result : instruction.results) {
+      if (!needed(result) || stops_.count(result) || gradient(result) == kNoValue) continue;
+      check_arrives(result);
+      arrives = true;
+    }
     if (!arrives) return;
     if (instruction.code == Code::Loop) return append_loop_backward(builder_, index, stops_, *this, &parts_.saving);
     if (instruction.code == Code::If) return append_branch_backward(builder_, index, stops_, *this, &parts_.saving);
@@ -263,6 +287,7 @@ class Backward final : private GradientSums {
   ValueSet needed_;  // values through which a wrt value reaches others
   InspectedValues inspected_;
   ValueMap<ValueId> gradients_;
+  ValueMap<ValueId> conditions_;     // of those that arrive in some runs alone: by which Bool values
   ValueMap<SlicedGradient> slices_;  // what has not become a gradient yet
   ValueMap<ValueId> same_;           // results of save_for_backward with mode 1, and their operands
   ValueSet said_;                    // those of them that a gradient has come to

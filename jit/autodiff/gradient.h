@@ -16,7 +16,8 @@ struct GradientSeed {
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
 // Loops and branches on the way may get more results (loop_gradient.h, branch_gradient.h).
-// NotImplementedError when one would have to flow through one that is refused there. `saving`, when not null,
+// NotImplementedError when one would have to flow through one that is refused there, or when only the run knows whether
+// one arrives. `saving`, when not null,
 // takes the first results of the ops whose rules read saved values.
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops = {},
@@ -44,6 +45,12 @@ struct BackwardParts {
   // Where loops or branches contribute to a wrt value, there is one term, behind the others, which holds what had
   // arrived at that value before: a value of the region that nothing defines. Not with `add_up`, where nothing had.
   std::vector<Contribution> taking;
+  // Where only some ways of branches contribute: the term is none unless `holds`, a Bool value, is true.
+  struct Condition {
+    size_t term;
+    ValueId holds;
+  };
+  std::vector<Condition> conditions;
 };
 
 // The same, but the contributions to the wrt values are not added up: they come in the order in which the

@@ -43,6 +43,7 @@ class Splitter {
         results_.push_back(term.gradient);
       }
       saving_ = std::move(parts.saving);
+      conditions_ = std::move(parts.conditions);
       inspected_ = std::move(parts.inspected);
       whole_ = std::move(parts.whole);
       for (const Contribution& taking : parts.taking) {
@@ -283,7 +284,10 @@ class Splitter {
     // would bring are saved.
     if (!choose_scalars || !reachable_)
       for (ValueId value : gradient_inputs_) bind(value);
-    if (choose_scalars) need_tensors(everything_wanted());
+    if (choose_scalars) {
+      for (const BackwardParts::Condition& one : conditions_) need_scalar(one.holds);
+      need_tensors(everything_wanted());
+    }
     for (ValueId value : saved_) add_tensor_input(value);
     for (ValueId value : saved_scalars_) map_[value] = out_.add_input(joint_.type(value).kind);
     for (ValueId value : gradient_inputs_) add_tensor_input(value);
@@ -460,6 +464,10 @@ class Splitter {
       if (result != kNoValue) live.push_back(tensor(result));
     }
     if (reachable_) split.gradients.clear();
+    for (const BackwardParts::Condition& one : conditions_) {
+      split.conditions.push_back({one.term, live.size()});
+      live.push_back(scalar(one.holds));
+    }
     split.parts = parts_;
     split.saving = saving_;
     split.taking = taking_;
@@ -481,6 +489,7 @@ class Splitter {
   const ValueSet& stops_;
   std::vector<size_t> parts_, taking_;
   std::vector<ValueId> saving_;
+  std::vector<BackwardParts::Condition> conditions_;
   std::vector<GradientSeed> inspected_;
   std::vector<ValueId> whole_;
   Region joint_, out_;

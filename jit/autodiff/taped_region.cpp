@@ -12,18 +12,18 @@ class TapedRun {
   TapedRun(const Region& region, const Inspected& inspected)
       : region_(region), inspected_(inspected), tensors_(region.value_count()), scalars_(region.value_count()) {}
 
-  std::vector<TapeTensor> run(std::span<const TapedInput> inputs) {
+  std::vector<TapedValue> run(std::span<const TapedValue> inputs) {
     const Block& body = region_.body;
     TSC_CHECK(inputs.size() == body.parameters.size(), "inputs of a taped region");
     for (size_t i = 0; i < inputs.size(); ++i) bind(body.parameters[i], inputs[i]);
     for (const Instruction& instruction : body.instructions) step(instruction);
-    std::vector<TapeTensor> out;
-    for (ValueId value : body.instructions.back().operands) out.push_back(tensors_[value]);
+    std::vector<TapedValue> out;
+    for (ValueId value : body.instructions.back().operands) out.push_back({tensors_[value], scalars_[value]});
     return out;
   }
 
  private:
-  void bind(ValueId value, const TapedInput& input) {
+  void bind(ValueId value, const TapedValue& input) {
     scalars_[value] = input.scalar;
     tensors_[value] = input.tensor;
     if (!input.tensor.tensor.defined()) return;
@@ -121,7 +121,7 @@ class TapedRun {
 
 }  // namespace
 
-std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs,
+std::vector<TapedValue> run_region_taped(const Region& region, std::span<const TapedValue> inputs,
                                          const Inspected& inspected) {
   return TapedRun(region, inspected).run(inputs);
 }

@@ -52,10 +52,14 @@ class BranchBackward {
     const std::vector<ValueId> first = go_back(0, backwards[0], arrived, before);
     builder_.next_branch();
     const std::vector<ValueId> second = go_back(1, backwards[1], arrived, before);
+    builder_.origin = instruction().origin;
     const std::vector<ValueId> after = builder_.end_branch(condition, first, second);
+    size_t next = reached_.size();
     for (size_t i = 0; i < reached_.size(); ++i) {
       const Reached& one = reached_[i];
-      sums.set(one.target, after[i], sums.has_arrived(one.target) ? kNoValue : arrives_by(one, condition, sums));
+      const ValueId found = one.is_found ? after[next++] : kNoValue;
+      const bool always = sums.has_arrived(one.target) || (one.ways == 3 && !one.is_found);
+      sums.set(one.target, after[i], always ? kNoValue : arrives_by(one, found, condition, sums));
     }
     for (const SplitBackward& one : backwards)
       if (saving) saving->insert(saving->end(), one.saving.begin(), one.saving.end());
@@ -113,7 +117,6 @@ class BranchBackward {
       for (int way : {0, 1})
         for (ValueId value : backward(way, all).saved) {
           if (!is_own(way, value)) continue;
-          if (region_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
           for (ValueId size : region_.type(value).sizes)
             if (is_own(way, size)) refuse("they read a tensor whose size is found on one way");
           saved[way].push_back(value);
@@ -145,7 +148,7 @@ class BranchBackward {
     other.instructions.back().operands.push_back(nothing);
     return static_cast<int64_t>(instruction().results.size() - 1);
   }
-  // A tensor of that type that takes no memory, in front of what the block yields.
+  // A number, or a tensor that takes no memory, of that type, in front of what the block yields.
   ValueId add_nothing(Block& block, const Type& like) {
     const Type type = like;
     const auto add = [&](Code code, Type made) -> Instruction& {
@@ -155,10 +158,17 @@ class BranchBackward {
       one.results.push_back(region_.add_value(std::move(made)));
       return *block.instructions.insert(block.instructions.end() - 1, std::move(one));
     };
-    const bool is_float = is_floating(type.dtype) || is_complex(type.dtype);
+    const bool is_tensor = type.kind == ValueKind::Tensor;
+    const bool is_float = is_tensor ? is_floating(type.dtype) || is_complex(type.dtype) : type.kind == ValueKind::Float;
+    if (type.kind == ValueKind::Bool) {
+      Instruction& no = add(Code::Const, {ValueKind::Bool, {}, {}});
+      no.number = Scalar::of_bool(false);
+      return no.results[0];
+    }
     Instruction& zero = add(Code::Const, {is_float ? ValueKind::Float : ValueKind::Int, {}, {}});
     zero.number = is_float ? Scalar::of_float(0) : Scalar::of_int(0);
     const ValueId value = zero.results[0];
+    if (!is_tensor) return value;
     Instruction& one = add(Code::Const, {ValueKind::Int, {}, {}});
     one.number = Scalar::of_int(1);
     Type small = type;
@@ -180,12 +190,14 @@ class BranchBackward {
 
   struct Reached {
     ValueId target;
-    int ways;  // 1: by the first block, 2: by the second
+    int ways;       // 1: by the first block, 2: by the second
+    bool is_found;  // a block itself finds out whether it does
   };
-  // What holds where a gradient has arrived behind the branch; kNoValue: it always has.
-  ValueId arrives_by(const Reached& one, ValueId condition, GradientSums& sums) {
-    if (one.ways == 3) return kNoValue;
-    const ValueId way = one.ways == 1 ? condition : builder_.scalar(ScalarOp::logical_not, {&condition, 1});
+  // What holds where a gradient has arrived behind the branch. `found`: what the block that was taken has found out.
+  ValueId arrives_by(const Reached& one, ValueId found, ValueId condition, GradientSums& sums) {
+    const ValueId way = one.is_found    ? found
+                        : one.ways == 1 ? condition
+                                        : builder_.scalar(ScalarOp::logical_not, {&condition, 1});
     const ValueId before = sums.condition(one.target);
     return before == kNoValue ? way : emit_.scalar(ScalarOp::logical_or, before, way);
   }
@@ -193,8 +205,11 @@ class BranchBackward {
   // The targets that either block leads to, in the order of the targets.
   void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool>& present, GradientSums& sums) {
     std::vector<int> by(targets_.size());
-    for (int way : {0, 1})
+    std::vector<bool> is_found(targets_.size());
+    for (int way : {0, 1}) {
       for (size_t part : backwards[way].parts) by[part] |= 1 << way;
+      for (const auto& [part, holds] : backwards[way].conditions) is_found[backwards[way].parts[part]] = true;
+    }
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (by[i] == 0) continue;
       const bool has_arrived = sums.has_arrived(targets_[i]) || sums.condition(targets_[i]) != kNoValue;
@@ -204,7 +219,7 @@ class BranchBackward {
           if (present[k] && yielded(way, outputs_[k]) == targets_[i] &&
               (has_arrived || sums.so_far(targets_[i]) != kNoValue))
             refuse("on one way a tensor is one that is used elsewhere");
-      reached_.push_back({targets_[i], by[i]});
+      reached_.push_back({targets_[i], by[i], is_found[i]});
     }
   }
 
@@ -213,21 +228,41 @@ class BranchBackward {
     std::vector<ValueId> inputs;
     for (ValueId value : backward.saved) inputs.push_back(is_own(way, value) ? ways_[way].results.at(value) : value);
     inputs.insert(inputs.end(), arrived.begin(), arrived.end());
+    const auto take = [&](size_t part) -> ValueId& {
+      ValueId& sum = sums[place_of(targets_[part])];
+      if (sum == kNoValue) sum = emit_.like(targets_[part], -0.0);
+      return sum;
+    };
+    for (size_t part : backward.taking) inputs.push_back(take(part));
     const uint32_t origin = builder_.origin;
     const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
     builder_.origin = origin;
-    for (size_t i = 0; i < terms.size(); ++i) {
-      const auto place = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& one) {
-        return one.target == targets_[backward.parts[i]];
-      });
-      ValueId& sum = sums[static_cast<size_t>(place - reached_.begin())];
-      sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
+    for (size_t i = 0; i < backward.parts.size(); ++i) {
+      ValueId& sum = sums[place_of(targets_[backward.parts[i]])];
+      const bool is_whole = std::find(backward.taking.begin(), backward.taking.end(), backward.parts[i]) !=
+                            backward.taking.end();  // a branch or loop in the block has gone on from the sum
+      sum = sum == kNoValue || is_whole ? terms[i] : emit_.add(sum, terms[i]);
     }
-    for (size_t i = 0; i < sums.size(); ++i) {
+    for (size_t i = 0; i < reached_.size(); ++i) {
       if (sums[i] == kNoValue) sums[i] = emit_.like(reached_[i].target, -0.0);
       keep_sizes(sums[i], reached_[i].target);
     }
+    for (size_t i = 0; i < reached_.size(); ++i)
+      if (reached_[i].is_found) sums.push_back(found_by(backward, terms, reached_[i].target));
     return sums;
+  }
+  size_t place_of(ValueId target) const {
+    const auto place = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& one) {
+      return one.target == target;
+    });
+    return static_cast<size_t>(place - reached_.begin());
+  }
+  // Whether that block has led a gradient to the target.
+  ValueId found_by(const SplitBackward& backward, const std::vector<ValueId>& terms, ValueId target) {
+    for (const auto& [part, holds] : backward.conditions)
+      if (targets_[backward.parts[part]] == target) return terms[holds];
+    const auto leads = [&](size_t part) { return targets_[part] == target; };
+    return builder_.constant_bool(std::any_of(backward.parts.begin(), backward.parts.end(), leads));
   }
 
   // A gradient has the sizes of what it is one of, whatever they are computed by.

@@ -329,6 +329,7 @@ void flow(const Block& block, const ValueSet& stops, ValueSet* values) {
       continue;
     }
     const bool nested = !instruction.blocks.empty();
+    for (const auto& way : instruction.blocks) flow(*way, stops, values);
     if (!nested && (instruction.code != Code::Op || !is_differentiable(instruction.op))) continue;
     bool reached = false;
     for_each_use(instruction, [&](ValueId value) { reached |= values->count(value) != 0; });

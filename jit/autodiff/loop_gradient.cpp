@@ -96,7 +96,10 @@ class LoopBackward {
   }
   ValueId saved(ValueId value, ValueId number) {
     if (value == turn_.number()) return number;
-    return turn_.is_own(value) ? row(turn_.stack_of(value), number) : value;
+    if (!turn_.is_own(value)) return value;
+    const ValueId one = row(turn_.stack_of(value), number);
+    const ValueKind kind = region_.type(value).kind;
+    return kind == ValueKind::Tensor ? one : builder_.read(one, kind);
   }
   // The sums of the targets behind the backward of one turn; what they began with is in `sums`.
   void emit_turn(ValueId number, const std::vector<ValueId>& carried, std::vector<ValueId>* sums) {
@@ -106,12 +109,19 @@ class LoopBackward {
     for (ValueId value : backward.saved) inputs.push_back(saved(value, number));
     for (size_t i = 0; i < flags.size(); ++i)
       if (flags[i]) inputs.push_back(turn_.outputs()[i].is_carried ? carried[i] : row(arrived_[i], number));
+    for (size_t part : backward.taking) {
+      ValueId& sum = (*sums)[part];
+      if (sum == kNoValue) sum = emit_.like(turn_.like(part), -0.0);
+      inputs.push_back(sum);
+    }
     const uint32_t origin = builder_.origin;
     const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
     builder_.origin = origin;
     for (size_t i = 0; i < terms.size(); ++i) {
       ValueId& sum = (*sums)[backward.parts[i]];
-      sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
+      const bool is_whole = std::find(backward.taking.begin(), backward.taking.end(), backward.parts[i]) !=
+                            backward.taking.end();  // a branch or loop in the turn has gone on from the sum
+      sum = sum == kNoValue || is_whole ? terms[i] : emit_.add(sum, terms[i]);
     }
     if (saving_) saving_->insert(saving_->end(), backward.saving.begin(), backward.saving.end());
   }

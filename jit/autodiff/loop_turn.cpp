@@ -157,10 +157,19 @@ const SplitBackward& LoopTurnBackward::backward(const std::vector<bool>& present
   for (const Output& output : outputs_) outputs.push_back(yielded(output.place));
   for (const Target& target : targets_) wrt.push_back(target.value);
   const ValueSet nothing;
-  return backwards_
-      .emplace(present,
-               split_backward(turn_, outputs, wrt, stops_, present, keep_.empty() ? nullptr : &keep_, &nothing))
-      .first->second;
+  const SplitBackward& made =
+      backwards_
+          .emplace(present,
+                   split_backward(turn_, outputs, wrt, stops_, present, keep_.empty() ? nullptr : &keep_, &nothing))
+          .first->second;
+  if (!made.conditions.empty()) refuse("only the run knows in which turns they arrive");
+  return made;
+}
+
+ValueId LoopTurnBackward::like(size_t target) const {
+  const Target& one = targets_[target];
+  if (one.kind == Target::Kind::Slice) refuse("a branch or loop in the turn reads a slice");
+  return one.kind == Target::Kind::Carried ? instruction().operands[1 + one.place] : one.value;
 }
 
 // What the backward reads when all gradients have arrived serves all others, and stays what it is when gradients arrive
@@ -169,12 +178,12 @@ void LoopTurnBackward::stack_saved() {
   if (instruction().attributes.axes.empty())
     for (ValueId value : backward(std::vector<bool>(outputs_.size(), true)).saved) {
       if (!own_.count(value) || value == number()) continue;
-      if (turn_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
       stack(value);
     }
   for (int64_t place : instruction().attributes.axes) {
-    keep_.push_back(yielded(static_cast<size_t>(place)));
-    stacks_[keep_.back()] = instruction().results[static_cast<size_t>(place)];
+    const auto its = static_cast<size_t>(place < 0 ? ~place : place);
+    keep_.push_back(place < 0 ? number_in(yielded(its)) : yielded(its));
+    stacks_[keep_.back()] = instruction().results[its];
   }
   const std::vector<ValueId>& parameters = turn_.body.parameters;
   for (ValueId value : parameters)
@@ -182,8 +191,36 @@ void LoopTurnBackward::stack_saved() {
   backwards_.clear();
 }
 
+// The number that the tensor of the turn holds.
+ValueId LoopTurnBackward::number_in(ValueId tensor) const {
+  const auto& code = block().instructions;
+  return std::find_if(code.begin(), code.end(), [&](const Instruction& one) {
+           return !one.results.empty() && one.results[0] == tensor;
+         })->operands[0];
+}
+
+// A number of the turn as a tensor, which the loop can stack.
+ValueId LoopTurnBackward::tensor_of(ValueId number) {
+  Region& region = builder_.region();
+  const ValueKind kind = region.type(number).kind;
+  const DType dtype = kind == ValueKind::Int ? DType::I64 : kind == ValueKind::Float ? DType::F64 : DType::Bool;
+  Instruction full;
+  full.code = Code::Op;
+  full.op = Op::full;
+  full.origin = instruction().origin;
+  full.attributes.dtype = dtype;
+  full.operands = {number};
+  const ValueId tensor = region.add_value({ValueKind::Tensor, dtype, {}});
+  full.results.push_back(tensor);
+  auto& code = region.body.instructions[loop_].blocks[0]->instructions;
+  code.insert(code.end() - 1, std::move(full));
+  return tensor;
+}
+
 void LoopTurnBackward::stack(ValueId value) {
   Region& region = builder_.region();
+  const bool is_number = region.type(value).kind != ValueKind::Tensor;
+  if (is_number) value = tensor_of(value);
   OpAttributes& attributes = region.body.instructions[loop_].attributes;
   for (size_t i = carried(); i < instruction().results.size(); ++i)
     if (yielded(i) == value) {
@@ -197,7 +234,8 @@ void LoopTurnBackward::stack(ValueId value) {
   const ValueId result = region.add_value(std::move(type));
   Instruction& loop = region.body.instructions[loop_];
   loop.blocks[0]->instructions.back().operands.push_back(value);
-  attributes.axes.push_back(static_cast<int64_t>(loop.results.size()));
+  const auto place = static_cast<int64_t>(loop.results.size());
+  attributes.axes.push_back(is_number ? ~place : place);
   loop.results.push_back(result);
 }
 

@@ -36,6 +36,8 @@ class LoopTurnBackward {
   const std::vector<Output>& outputs() const { return outputs_; }
   const std::vector<Target>& targets() const { return targets_; }
   ValueId number() const { return turn_.body.parameters[0]; }
+  // A tensor in front of the loop that is like that target.
+  ValueId like(size_t target) const;
   bool is_own(ValueId value) const { return own_.count(value) != 0; }
   // The result that holds that value of all turns.
   ValueId stack_of(ValueId value) const { return stacks_.at(value); }
@@ -52,7 +54,8 @@ class LoopTurnBackward {
   // Of a stack that a backward reads: the others were there when the loop was closed, and were looked at then.
   bool is_read_back(size_t place) const {
     const auto& places = instruction().attributes.axes;
-    return std::find(places.begin(), places.end(), static_cast<int64_t>(place)) != places.end();
+    return std::any_of(places.begin(), places.end(),
+                       [&](int64_t one) { return static_cast<size_t>(one < 0 ? ~one : one) == place; });
   }
   size_t carried() const { return instruction().operands.size() - 1; }
   bool is_differentiable_tensor(ValueId value) const;
@@ -64,6 +67,8 @@ class LoopTurnBackward {
   std::optional<std::pair<int64_t, ValueId>> linear(ValueId value);
   void stack_saved();
   void stack(ValueId value);
+  ValueId tensor_of(ValueId number);
+  ValueId number_in(ValueId tensor) const;
 
   RegionBuilder& builder_;
   const size_t loop_;

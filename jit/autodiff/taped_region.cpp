@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jit/region/executor.h"
 #include "jit/region/scalar_eval.h"
 
 namespace tsc::jit {
@@ -45,6 +46,10 @@ class TapedRun {
         scalars_[instruction.results[0]] = eval_scalar(instruction.scalar_op, numbers(instruction, 0));
         return;
       case Code::Op: return apply(instruction);
+      case Code::Read:
+        scalars_[instruction.results[0]] =
+            read_scalar(tensors_[instruction.operands[0]].tensor, region_.type(instruction.results[0]).kind);
+        return;
       case Code::Loop: return run_loop(instruction);
       case Code::If: return run_if(instruction);
       case Code::Yield: return;

@@ -49,7 +49,7 @@ enum class Code : uint8_t {
            // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
            // number of a plan of its own, which is given the other operands too.
            // The mode is a LoopMode. The axes are the places of the results that its backward reads, once that
-           // is known
+           // is known; of one that holds a number of each iteration, the place's complement (~)
   Yield,   // terminator of a nested block: operands = the block's results
   Kernel,  // a fused group: block 0 says what it computes, results = what the block yields; `id` is
            // its number among the kernels of the region

@@ -371,7 +371,6 @@ void Forks::end_histories(const Fork& fork, std::span<const ValueId> results) {
     else if (region_.type(results[i]).kind == jit::ValueKind::Tensor) gradients_.end_history(results[i]);
   gradients_.close_block(fork.history, recorded);
   if (recorded.empty()) return;
-  if (is_open()) refuse(fork.place, "gradients go back through a branch in a branch");
   if (std::string why; !gradients_.prepare_block_backward(recorded, &why)) refuse(fork.place, std::move(why));
 }
 

@@ -265,6 +265,7 @@ void Gradients::close_block(size_t first, std::span<const ValueId> results) {
 }
 
 bool Gradients::prepare_block_backward(std::span<const ValueId> results, std::string* why) {
+  if (builder_.open_blocks() != 0) return true;  // together with the block around it
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
   size_t place = code.size() - 1;
@@ -285,7 +286,8 @@ void Gradients::remember_history(std::span<const Av> tensors, ValueId result) {
 
 namespace {
 
-// The ops that made values, and what results of loops and branches are in there.
+// The ops that made values, and what results of loops and branches are in there; of those inside of another block, on
+// the first way.
 struct Makers {
   struct Yielded {
     ValueId first, second, condition;  // the last two of a branch: what the other way gives
@@ -295,20 +297,19 @@ struct Makers {
 };
 Makers makers_in(const jit::Region& region) {
   Makers found;
-  const auto take = [&](const jit::Instruction& instruction) {
-    if (instruction.code == jit::Code::Op)
-      for (ValueId result : instruction.results) found.ops.emplace(result, instruction.op);
+  const auto take = [&](const auto& self, const jit::Block& block, bool is_inside) -> void {
+    for (const jit::Instruction& instruction : block.instructions) {
+      if (instruction.code == jit::Code::Op)
+        for (ValueId result : instruction.results) found.ops.emplace(result, instruction.op);
+      if (instruction.blocks.empty()) continue;
+      for (const auto& inner : instruction.blocks) self(self, *inner, true);
+      const auto& first = instruction.blocks.front()->instructions.back().operands;
+      const auto& second = instruction.blocks.back()->instructions.back().operands;
+      for (size_t i = 0; i < instruction.results.size(); ++i)
+        found.yielded[instruction.results[i]] = {first[i], is_inside ? first[i] : second[i], instruction.operands[0]};
+    }
   };
-  for (const jit::Instruction& instruction : region.body.instructions) {
-    take(instruction);
-    for (const auto& block : instruction.blocks)
-      for (const jit::Instruction& inner : block->instructions) take(inner);
-    if (instruction.blocks.empty()) continue;
-    const auto& first = instruction.blocks.front()->instructions.back().operands;
-    const auto& second = instruction.blocks.back()->instructions.back().operands;
-    for (size_t i = 0; i < instruction.results.size(); ++i)
-      found.yielded[instruction.results[i]] = {first[i], second[i], instruction.operands[0]};
-  }
+  take(take, region.body, false);
   return found;
 }
 
@@ -318,6 +319,9 @@ Makers makers_in(const jit::Region& region) {
 void Gradients::name_outputs(ExitPlan& plan, RecipeWriter& writer) {
   const Makers makers = makers_in(region_);
   const auto name_of = [&](ValueId value) {
+    for (auto inside = makers.yielded.find(value); inside != makers.yielded.end() && inside->second.first != value;
+         inside = makers.yielded.find(value))
+      value = inside->second.first;
     const auto maker = makers.ops.find(value);
     const auto step = step_names_.find(value);
     if (step != step_names_.end()) return step->second;

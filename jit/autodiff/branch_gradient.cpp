@@ -212,13 +212,14 @@ class BranchBackward {
     }
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (by[i] == 0) continue;
-      const bool has_arrived = sums.has_arrived(targets_[i]) || sums.condition(targets_[i]) != kNoValue;
-      // What a way hands on as it was gets the terms of both one by one on the tape.
+      // What a way hands on as it was gets the terms of both one by one on the tape. A sum of two is the same in any
+      // order.
       for (size_t k = 0; k < outputs_.size(); ++k)
-        for (int way : {0, 1})
-          if (present[k] && yielded(way, outputs_[k]) == targets_[i] &&
-              (has_arrived || sums.so_far(targets_[i]) != kNoValue))
+        for (int way : {0, 1}) {
+          if (!present[k] || yielded(way, outputs_[k]) != targets_[i] || sums.so_far(targets_[i]) == kNoValue) continue;
+          if (!sums.is_one_term(targets_[i]) || !sums.is_one_term(instruction().results[outputs_[k]]))
             refuse("on one way a tensor is one that is used elsewhere");
+        }
       reached_.push_back({targets_[i], by[i], is_found[i]});
     }
   }

@@ -23,10 +23,18 @@ std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const Gra
                                      std::span<const ValueId> wrt, const ValueSet& stops = {},
                                      std::vector<ValueId>* saving = nullptr);
 
-// One term of the gradient of wrt[`wrt`].
+// One term of the gradient of wrt[`wrt`]. Where only some ways of branches lead there it is none unless `holds`, a Bool
+// value, is true.
 struct Contribution {
   size_t wrt;
   ValueId gradient;
+  ValueId holds = kNoValue;
+};
+
+// The whole gradient of a value; none unless `holds` is.
+struct InspectedGradient {
+  ValueId value, gradient;
+  ValueId holds = kNoValue;
 };
 
 // Values in the middle whose whole gradients somebody looks at. Those of `wanted`, some of `all`, are computed for
@@ -39,18 +47,12 @@ struct BackwardParts {
   std::vector<Contribution> terms;
   // The whole gradient of each inspected value that has one: a copy, so that what flows through this value alone is
   // told apart. In the order in which they become known.
-  std::vector<GradientSeed> inspected;
+  std::vector<InspectedGradient> inspected;
   std::vector<ValueId> whole;   // the gradients of the seeded values, kNoValue where no wrt value is reached
   std::vector<ValueId> saving;  // first results of the ops whose rules read saved values
   // Where loops or branches contribute to a wrt value, there is one term, behind the others, which holds what had
   // arrived at that value before: a value of the region that nothing defines. Not with `add_up`, where nothing had.
   std::vector<Contribution> taking;
-  // Where only some ways of branches contribute: the term is none unless `holds`, a Bool value, is true.
-  struct Condition {
-    size_t term;
-    ValueId holds;
-  };
-  std::vector<Condition> conditions;
 };
 
 // The same, but the contributions to the wrt values are not added up: they come in the order in which the

@@ -34,9 +34,9 @@ class Splitter {
       for (const Contribution& term : parts.terms) {
         parts_.push_back(term.wrt);
         results_.push_back(term.gradient);
+        if (term.holds != kNoValue) conditions_.push_back({parts_.size() - 1, term.holds});
       }
       saving_ = std::move(parts.saving);
-      conditions_ = std::move(parts.conditions);
       inspected_ = std::move(parts.inspected);
       whole_ = std::move(parts.whole);
       for (const Contribution& taking : parts.taking) {
@@ -82,7 +82,7 @@ class Splitter {
   std::vector<ValueId> everything_wanted() const {
     std::vector<ValueId> wanted = results_;
     wanted.insert(wanted.end(), whole_.begin(), whole_.end());
-    for (const GradientSeed& whole : inspected_) wanted.push_back(whole.gradient);
+    for (const InspectedGradient& whole : inspected_) wanted.push_back(whole.gradient);
     std::erase(wanted, kNoValue);
     return wanted;
   }
@@ -111,10 +111,18 @@ class Splitter {
     for (const auto& block : instruction.blocks) see(see, *block);
   }
 
+  std::vector<ValueId> all_conditions() const {
+    std::vector<ValueId> all;
+    for (const auto& [part, holds] : conditions_) all.push_back(holds);
+    for (const InspectedGradient& whole : inspected_)
+      if (whole.holds != kNoValue) all.push_back(whole.holds);
+    return all;
+  }
+
   // The backward's instructions that lead to what is wanted, and the forward tensors that they read.
   void mark_needed() {
     std::vector<ValueId> pending = everything_wanted();
-    for (const BackwardParts::Condition& one : conditions_) pending.push_back(one.holds);
+    for (ValueId holds : all_conditions()) pending.push_back(holds);
     ValueSet seen;
     while (!pending.empty()) {
       const ValueId value = pending.back();
@@ -285,7 +293,7 @@ class Splitter {
     if (!choose_scalars || !reachable_)
       for (ValueId value : gradient_inputs_) bind(value);
     if (choose_scalars) {
-      for (const BackwardParts::Condition& one : conditions_) need_scalar(one.holds);
+      for (ValueId holds : all_conditions()) need_scalar(holds);
       need_tensors(everything_wanted());
     }
     for (ValueId value : saved_) add_tensor_input(value);
@@ -459,16 +467,19 @@ class Splitter {
   SplitBackward build() {
     SplitBackward split;
     out_.name = joint_.name + ".backward";
-    for (const GradientSeed& whole : inspected_) split.inspected.push_back({whole.value, tensor(whole.gradient)});
+    for (const InspectedGradient& whole : inspected_) {
+      const ValueId holds = whole.holds == kNoValue ? kNoValue : scalar(whole.holds);
+      split.inspected.push_back({whole.value, tensor(whole.gradient), holds});
+    }
     std::vector<ValueId> live;
     for (ValueId result : results_) {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
       if (result != kNoValue) live.push_back(tensor(result));
     }
     if (reachable_) split.gradients.clear();
-    for (const BackwardParts::Condition& one : conditions_) {
-      split.conditions.push_back({one.term, live.size()});
-      live.push_back(scalar(one.holds));
+    for (const auto& [part, holds] : conditions_) {
+      split.conditions.push_back({part, live.size()});
+      live.push_back(scalar(holds));
     }
     split.parts = parts_;
     split.saving = saving_;
@@ -491,8 +502,8 @@ class Splitter {
   const ValueSet& stops_;
   std::vector<size_t> parts_, taking_;
   std::vector<ValueId> saving_;
-  std::vector<BackwardParts::Condition> conditions_;
-  std::vector<GradientSeed> inspected_;
+  std::vector<std::pair<size_t, ValueId>> conditions_;  // of parts
+  std::vector<InspectedGradient> inspected_;
   std::vector<ValueId> whole_;
   Region joint_, out_;
   size_t first_backward_ = 0;

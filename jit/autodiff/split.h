@@ -23,7 +23,7 @@ struct SplitBackward {
   // from.
   std::vector<size_t> taking;
   // Those of the parts that arrive in some runs alone, by place, and where among the exit's values the Bool is that
-  // says it: see BackwardParts::conditions.
+  // says it: Contribution::holds.
   std::vector<std::pair<size_t, size_t>> conditions;
   std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
   // Places among `saved` of tensors that must be unwritten though the backward does not read them: what a library
@@ -31,7 +31,7 @@ struct SplitBackward {
   std::vector<size_t> checked;
   // Inspected values of the forward and the copies of their whole gradients in `backward`, in the order in which these
   // become known.
-  std::vector<GradientSeed> inspected;
+  std::vector<InspectedGradient> inspected;
 };
 
 // `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says

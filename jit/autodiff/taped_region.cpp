@@ -106,7 +106,9 @@ class TapedRun {
 
   void apply(const Instruction& instruction) {
     if (const auto seen = inspected_.find(instruction.results[0]); seen != inspected_.end()) {
-      tensors_[instruction.results[0]] = seen->second(tensors_[instruction.operands[0]]);
+      const InspectedCopy& copy = seen->second;
+      const bool arrives = copy.holds == kNoValue || scalars_[copy.holds].i;
+      tensors_[instruction.results[0]] = copy.see(tensors_[instruction.operands[0]], arrives);
       return;
     }
     const size_t count = tensor_count(instruction);

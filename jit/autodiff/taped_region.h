@@ -20,8 +20,12 @@ struct TapedValue {
 
 // The values of the region's exit. The region has primitives, constants, scalar arithmetic and loops of them only, as
 // split_backward makes them. Errors are those of the primitives. In the place of a copy whose result is in `inspected`
-// its function gets what would be copied, and gives the result.
-using Inspected = std::unordered_map<ValueId, std::function<TapeTensor(const TapeTensor&)>>;
+// its function gets what would be copied, and gives the result; `arrives` is the number `holds`, if there is one.
+struct InspectedCopy {
+  std::function<TapeTensor(const TapeTensor&, bool arrives)> see;
+  ValueId holds = kNoValue;
+};
+using Inspected = std::unordered_map<ValueId, InspectedCopy>;
 std::vector<TapedValue> run_region_taped(const Region& region, std::span<const TapedValue> inputs,
                                          const Inspected& inspected = {});
 

@@ -282,17 +282,18 @@ class RegionNode : public jit::TapeNode {
     // As on the eager tape, an error comes behind the hooks of what is later in the program.
     jit::Inspected inspected;
     for (size_t i = 0; i < split.inspected.size(); ++i)
-      inspected[split.inspected[i].gradient] = [this, i, &split, &pass](const jit::TapeTensor& gradient) {
+      inspected[split.inspected[i].gradient] = {
+          [this, i, &split, &pass](const jit::TapeTensor& gradient, bool arrives) {
         const ValueId value = split.inspected[i].value;
         walked_.clear();
         for (ValueId made : split.saving)
           if (made > value) walked_.push_back(made);
         jit::TapeTensor shown = gradient;
         for (const Pass::Inspected& seen : pass.inspected())
-          if (output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
+          if (arrives && output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
         check_saved(split, i + 1);
         return shown;
-      };
+      }, split.inspected[i].holds};
     check_saved(split, 0);
     return jit::run_region_taped(split.backward, inputs, inspected);
   }
@@ -333,7 +334,7 @@ class RegionNode : public jit::TapeNode {
   // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start)
   // to that with this number (none: the end).
   void check_saved(const jit::SplitBackward& split, size_t part) const {
-    const std::vector<jit::GradientSeed>& seen = split.inspected;
+    const std::vector<jit::InspectedGradient>& seen = split.inspected;
     const auto value_of = [&](size_t number) { return seen[number].value; };
     const bool first = part == 0, last = part == seen.size();
     for (ValueId made : split.saving)

@@ -139,6 +139,45 @@ BlockRegion region_of_block(RegionBuilder& builder, const Block& block) {
   return out;
 }
 
+ValueId add_nothing(Region& region, Block& block, const Type& like) {
+  const Type type = like;
+  const auto add = [&](Code code, Type made) -> Instruction& {
+    Instruction one;
+    one.code = code;
+    one.origin = block.instructions.back().origin;
+    one.results.push_back(region.add_value(std::move(made)));
+    return *block.instructions.insert(block.instructions.end() - 1, std::move(one));
+  };
+  const bool is_tensor = type.kind == ValueKind::Tensor;
+  const bool is_float = is_tensor ? is_floating(type.dtype) || is_complex(type.dtype) : type.kind == ValueKind::Float;
+  if (type.kind == ValueKind::Bool) {
+    Instruction& no = add(Code::Const, {ValueKind::Bool, {}, {}});
+    no.number = Scalar::of_bool(false);
+    return no.results[0];
+  }
+  Instruction& zero = add(Code::Const, {is_float ? ValueKind::Float : ValueKind::Int, {}, {}});
+  zero.number = is_float ? Scalar::of_float(0) : Scalar::of_int(0);
+  const ValueId value = zero.results[0];
+  if (!is_tensor) return value;
+  Instruction& one = add(Code::Const, {ValueKind::Int, {}, {}});
+  one.number = Scalar::of_int(1);
+  Type small = type, whole = type;
+  for (ValueId& size : small.sizes) size = one.results[0];
+  for (ValueId& size : whole.sizes)
+    if (size == kNoValue) size = small.sizes[0];
+  Instruction& full = add(Code::Op, Type(small));
+  full.op = Op::full;
+  full.attributes.dtype = type.dtype;
+  full.operands.push_back(value);
+  for (ValueId size : small.sizes) full.operands.push_back(size);
+  const ValueId element = full.results[0];
+  Instruction& all = add(Code::Op, Type(whole));
+  all.op = Op::broadcast;
+  all.operands.push_back(element);
+  for (ValueId size : whole.sizes) all.operands.push_back(size);
+  return all.results[0];
+}
+
 namespace {
 
 class Replay {

@@ -14,6 +14,9 @@ struct BlockRegion {
 // NotImplementedError: the block does more than compute.
 BlockRegion region_of_block(RegionBuilder& builder, const Block& block);
 
+// A number, or a tensor that takes no memory, of that type, in front of what the block yields. A size may be kNoValue.
+ValueId add_nothing(Region& region, Block& block, const Type& like);
+
 // Appends a finished region that does nothing but compute, with those inputs; what it leaves with.
 std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::span<const ValueId> inputs);
 

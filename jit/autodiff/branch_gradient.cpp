@@ -87,7 +87,9 @@ class BranchBackward {
   bool are_saved() const { return instruction().attributes.mode != 0; }
 
   void check_outputs() const {
+    const Sizes& saved = instruction().attributes.axes;
     for (size_t i : outputs_) {
+      if (std::find(saved.begin(), saved.end(), static_cast<int64_t>(i)) != saved.end()) continue;
       const Type& type = region_.type(instruction().results[i]);
       for (int way : {0, 1}) {
         const Type& given = region_.type(yielded(way, i));
@@ -117,8 +119,6 @@ class BranchBackward {
       for (int way : {0, 1})
         for (ValueId value : backward(way, all).saved) {
           if (!is_own(way, value)) continue;
-          for (ValueId size : region_.type(value).sizes)
-            if (is_own(way, size)) refuse("they read a tensor whose size is found on one way");
           saved[way].push_back(value);
         }
       for (int way : {0, 1})
@@ -139,51 +139,20 @@ class BranchBackward {
   int64_t place_of_saved(int way, ValueId value) {
     for (size_t i = 0; i < instruction().results.size(); ++i)
       if (yielded(way, i) == value) return static_cast<int64_t>(i);
-    const ValueId result = region_.add_value(Type(region_.type(value)));
+    Type type = region_.type(value), elsewhere = type;
+    for (size_t i = 0; i < type.sizes.size(); ++i) {
+      if (!is_own(way, type.sizes[i])) continue;  // one that the way finds
+      type.sizes[i] = region_.add_value({ValueKind::Int, {}, {}});
+      elsewhere.sizes[i] = kNoValue;
+    }
+    const ValueId result = region_.add_value(std::move(type));
     instruction().results.push_back(result);
     Block& block = *instruction().blocks[static_cast<size_t>(way)];
     Block& other = *instruction().blocks[static_cast<size_t>(1 - way)];
     block.instructions.back().operands.push_back(value);
-    const ValueId nothing = add_nothing(other, region_.type(value));
+    const ValueId nothing = add_nothing(region_, other, elsewhere);
     other.instructions.back().operands.push_back(nothing);
     return static_cast<int64_t>(instruction().results.size() - 1);
-  }
-  // A number, or a tensor that takes no memory, of that type, in front of what the block yields.
-  ValueId add_nothing(Block& block, const Type& like) {
-    const Type type = like;
-    const auto add = [&](Code code, Type made) -> Instruction& {
-      Instruction one;
-      one.code = code;
-      one.origin = block.instructions.back().origin;
-      one.results.push_back(region_.add_value(std::move(made)));
-      return *block.instructions.insert(block.instructions.end() - 1, std::move(one));
-    };
-    const bool is_tensor = type.kind == ValueKind::Tensor;
-    const bool is_float = is_tensor ? is_floating(type.dtype) || is_complex(type.dtype) : type.kind == ValueKind::Float;
-    if (type.kind == ValueKind::Bool) {
-      Instruction& no = add(Code::Const, {ValueKind::Bool, {}, {}});
-      no.number = Scalar::of_bool(false);
-      return no.results[0];
-    }
-    Instruction& zero = add(Code::Const, {is_float ? ValueKind::Float : ValueKind::Int, {}, {}});
-    zero.number = is_float ? Scalar::of_float(0) : Scalar::of_int(0);
-    const ValueId value = zero.results[0];
-    if (!is_tensor) return value;
-    Instruction& one = add(Code::Const, {ValueKind::Int, {}, {}});
-    one.number = Scalar::of_int(1);
-    Type small = type;
-    for (ValueId& size : small.sizes) size = one.results[0];
-    Instruction& full = add(Code::Op, Type(small));
-    full.op = Op::full;
-    full.attributes.dtype = type.dtype;
-    full.operands.push_back(value);
-    for (ValueId size : small.sizes) full.operands.push_back(size);
-    const ValueId element = full.results[0];
-    Instruction& all = add(Code::Op, Type(type));
-    all.op = Op::broadcast;
-    all.operands.push_back(element);
-    for (ValueId size : type.sizes) all.operands.push_back(size);
-    return all.results[0];
   }
 
   // ---- the way back ----
@@ -213,11 +182,14 @@ class BranchBackward {
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (by[i] == 0) continue;
       // What a way hands on as it was gets the terms of both one by one on the tape. A sum of two is the same in any
-      // order.
+      // order. Behind the region the two are one tensor then, and what comes from there arrives at the other.
       for (size_t k = 0; k < outputs_.size(); ++k)
         for (int way : {0, 1}) {
-          if (!present[k] || yielded(way, outputs_[k]) != targets_[i] || sums.so_far(targets_[i]) == kNoValue) continue;
-          if (!sums.is_one_term(targets_[i]) || !sums.is_one_term(instruction().results[outputs_[k]]))
+          const ValueId result = instruction().results[outputs_[k]];
+          if (!present[k] || yielded(way, outputs_[k]) != targets_[i] || sums.is_from_behind(result) ||
+              sums.so_far(targets_[i]) == kNoValue)
+            continue;
+          if (!sums.is_one_term(targets_[i]) || !sums.is_one_term(result))
             refuse("on one way a tensor is one that is used elsewhere");
         }
       reached_.push_back({targets_[i], by[i], is_found[i]});

@@ -43,12 +43,15 @@ class Backward final : private GradientSums {
     for (const Instruction& instruction : region_.body.instructions) {
       if (instruction.code == Code::Op && instruction.op == Op::save_for_backward && instruction.attributes.mode == 1)
         same_[instruction.results[0]] = instruction.operands[0];
-      if (instruction.code == Code::Loop) take_loop(instruction);
+      if (instruction.code == Code::Loop && instruction.attributes.mode != kWhile) take_loop(instruction);
       if (!instruction.blocks.empty()) take_sums(instruction);
     }
     for (const GradientSeed& seed : seeds) {
-      add(seed.value, seed.gradient);
-      if (!separate_.empty()) sums_.insert(itself(seed.value));  // from outside
+      add(seed.value, seed.gradient, kNoValue);
+      if (separate_.empty()) continue;
+      const ValueId value = itself(seed.value);
+      sums_.insert(value);
+      if (const ValueId arrived = gradient(value); arrived != kNoValue) from_behind_[value] = arrived;
     }
     for (size_t i = count; i-- > 0;) visit(i);
     builder_.origin = origin;
@@ -88,7 +91,7 @@ class Backward final : private GradientSums {
     return value;
   }
   // `holds`: the term is none unless that Bool value is true, and may be anything then.
-  void add(ValueId value, ValueId gradient, ValueId holds = kNoValue) {
+  void add(ValueId value, ValueId gradient, ValueId holds) override {
     value = itself(value);
     put_together(value);
     add_last_row(value, gradient, holds);
@@ -189,7 +192,7 @@ class Backward final : private GradientSums {
     first_axis.axes = {0};
     const ValueId row = builder_.op(Op::slice, {&gradient, 1}, last, first_axis);
     const ValueList sizes = region_.type(result).sizes;
-    add(result, builder_.op(Op::reshape, {&row, 1}, sizes, {}));
+    add(result, builder_.op(Op::reshape, {&row, 1}, sizes, {}), kNoValue);
   }
   // What arrives at a wrt value that loops contribute to goes on from what other nodes have contributed.
   ValueId taken(size_t wrt) {
@@ -229,6 +232,10 @@ class Backward final : private GradientSums {
     value = itself(value);
     return !separate_.count(value) && !sums_.count(value) && gradient(value) != kNoValue;
   }
+  bool is_from_behind(ValueId value) override {
+    const auto found = from_behind_.find(itself(value));
+    return found != from_behind_.end() && found->second == gradient(found->first);
+  }
   ValueId condition(ValueId value) override {
     const auto found = conditions_.find(itself(value));
     return found == conditions_.end() ? kNoValue : found->second;
@@ -251,12 +258,12 @@ class Backward final : private GradientSums {
       parts_.terms.push_back({place->second, gradient, holds});
     }
   }
-  void add_slice(ValueId whole, const SlicePart& part) override {
+  void add_slice(ValueId whole, const SlicePart& part, ValueId holds) override {
     whole = itself(whole);
-    if (!separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part)) return;
+    if (holds == kNoValue && !separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part)) return;
     SlicedGradient one;
     one.take(builder_, part);
-    add(whole, one.whole(builder_, whole));
+    add(whole, one.whole(builder_, whole), holds);
   }
   // Their terms have a place of their own, whichever gradient comes first.
   void put_joined_behind() {
@@ -349,6 +356,7 @@ class Backward final : private GradientSums {
   ValueMap<ValueId> conditions_;     // of those that arrive in some runs alone: by which Bool values
   ValueSet filled_;                  // and those of them that change no sum in the other runs
   ValueSet sums_;                    // those of several terms, as far as is known
+  ValueMap<ValueId> from_behind_;    // what has arrived at values that leave the region
   ValueMap<SlicedGradient> slices_;  // what has not become a gradient yet
   ValueMap<ValueId> same_;           // results of save_for_backward with mode 1, and their operands
   ValueSet said_;                    // those of them that a gradient has come to

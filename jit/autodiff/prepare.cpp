@@ -6,6 +6,7 @@
 #include "jit/autodiff/joint_builder.h"
 #include "jit/autodiff/rules.h"
 #include "jit/autodiff/split.h"
+#include "jit/autodiff/turn_ways.h"
 
 namespace tsc::jit {
 namespace {
@@ -50,22 +51,36 @@ class Preparing {
   using IsNeeded = std::function<bool(ValueId)>;
 
   void prepare_inside(Region& region, Instruction& outer, const IsNeeded& is_needed) const {
-    for (const auto& block : outer.blocks)
-      for (size_t i = 0; i < block->instructions.size(); ++i) {
-        Instruction& inner = block->instructions[i];
-        std::vector<ValueId> results;
-        for (ValueId result : inner.results)
-          if (!inner.blocks.empty() && is_needed(result) && !stops_.count(result)) results.push_back(result);
-        if (results.empty()) continue;
-        RegionBuilder builder(region);
-        Region own = region_of_block(builder, *block).region;
-        std::vector<ValueId> wrt;
-        for (ValueId value : own.body.parameters)
-          if (is_needed(value)) wrt.push_back(value);
-        const size_t place = own.body.instructions.size() - block->instructions.size() + i;
-        prepare(own, place, results, wrt);
-        adopt(own, place, &region, &inner);
-      }
+    if (outer.code == Code::Loop) {
+      RegionBuilder builder(region);
+      const WayOfTurn way = way_of_turn(builder, outer, 0);
+      return prepare_block(region, way.block, way.sources, is_needed);
+    }
+    for (const auto& block : outer.blocks) {
+      std::vector<Instruction*> sources;
+      for (Instruction& one : block->instructions) sources.push_back(&one);
+      sources.pop_back();
+      prepare_block(region, *block, sources, is_needed);
+    }
+  }
+  // `sources`: what the instructions of the block are copies of, or they themselves.
+  void prepare_block(Region& region, const Block& block, const std::vector<Instruction*>& sources,
+                     const IsNeeded& is_needed) const {
+    for (size_t i = 0; i < sources.size(); ++i) {
+      Instruction& inner = *sources[i];
+      std::vector<ValueId> results;
+      for (ValueId result : inner.results)
+        if (!inner.blocks.empty() && is_needed(result) && !stops_.count(result)) results.push_back(result);
+      if (results.empty()) continue;
+      RegionBuilder builder(region);
+      Region own = region_of_block(builder, block).region;
+      std::vector<ValueId> wrt;
+      for (ValueId value : own.body.parameters)
+        if (is_needed(value)) wrt.push_back(value);
+      const size_t place = own.body.instructions.size() - block.instructions.size() + i;
+      prepare(own, place, results, wrt);
+      adopt(own, place, &region, &inner);
+    }
   }
 
   // Instruction number `place` of a region that has grown from a clone of `region`.

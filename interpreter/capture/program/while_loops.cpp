@@ -287,11 +287,6 @@ void WhileLoops::abandon(const std::string& why) {
     if ((*loop)->rolling && forks_.open_count() == (*loop)->forks) refuse(**loop, why);
 }
 
-void WhileLoops::take_gradient() {
-  for (const auto& loop : loops_)
-    if (loop->rolling) refuse(*loop, "gradients go back through a loop of unknown length");
-}
-
 void WhileLoops::give_up(const Loop& loop, std::string why) {
   if (loop.first_turns >= kMostFirstTurns) refuse(loop, why);
   memory_.add(memory_.late_loops, loop.test.place);

@@ -13,7 +13,6 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
-#include "interpreter/capture/program/while_loops.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/shapes.h"
@@ -204,7 +203,6 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   if (any_grad && !modes_.grad_enabled) gradients_.end_history(id);
   Av out = new_tensor(id, any_grad && modes_.grad_enabled && floating && op != Op::detach);
   if (as<VTensor>(out)->requires_grad) {
-    whiles_.take_gradient();
     gradients_.remember_history(tensors, id);
     gradients_.remember_history({&out, 1}, id);
   }
@@ -255,7 +253,6 @@ std::pair<Av, Av> Tensors::emit_op_pair(Op op, const Av& tensor, const OpAttribu
   const bool grad = operand->requires_grad && modes_.grad_enabled;
   if (operand->requires_grad && !modes_.grad_enabled) gradients_.end_history(ids[0]);
   std::pair<Av, Av> out = {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
-  if (grad) whiles_.take_gradient();
   if (grad) gradients_.remember_history(std::array{tensor, out.first}, ids[0]);
   return out;
 }

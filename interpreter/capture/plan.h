@@ -205,6 +205,7 @@ struct ExitPlan {
   struct Branch {
     Local<CodeObject> code;
     uint32_t pc = 0;
+    bool is_turn = false;  // that there is a first turn of a loop
   } branch;  // Anew: that was guessed
   Materials materials;
   Modes modes;  // there

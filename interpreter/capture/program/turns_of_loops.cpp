@@ -121,7 +121,7 @@ void WhileLoops::leave(Loop& loop, const Test& test, ValueId goes_on) {
   loop.tests.push_back(test.place);
   note_exit(loop, test.exit);
   if (!loop.rolling) {
-    forks_.begin_turn(test.place, goes_on, loop.join, test.exit);
+    goes_on_by(loop, test, goes_on);
     return;
   }
   AFrame& frame = frames_.frame();

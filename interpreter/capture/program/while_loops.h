@@ -46,6 +46,7 @@ class WhileLoops : private Room {
   std::optional<Test> find_test() const;
   Loop* loop_of(const Test& test);
   bool begin(const Test& test, ValueId goes_on);
+  bool goes_on_by(Loop& loop, const Test& test, ValueId goes_on);
   void find_counted(const Test& test);
   bool count_turns(Loop& loop);
   uint32_t turns_in_front(const Loop& loop) const;
@@ -54,6 +55,7 @@ class WhileLoops : private Room {
   void next_turn(Loop& loop);
   void forget_left();
   bool is_in_turn(const Loop& loop) const;
+  bool is_at(const Loop& loop) const;
   void check_inside();
   void note(const Virtual& object);
   // One more turn may be needed in front, or it is no loop of the region.

@@ -30,8 +30,11 @@ class WhileBackward {
     for (ValueId gradient : arrived_) present.push_back(gradient != kNoValue);
     if (std::find(present.begin(), present.end(), true) == present.end()) return;
     turns_ = result(1);
-    has_turns_ = at_least(1);
+    const auto begins = builder_.known(instruction().operands[1]);
+    is_certain_ = begins && begins->i;
+    has_turns_ = is_certain_ ? builder_.constant_bool(true) : at_least(1);
     find_outside(present);
+    find_begins();
     const std::optional<Flags> settled = ways_.size() == 1 ? settle(present) : std::nullopt;
     if (settled) return go_back_all(present, *settled);
     go_back_from_last(present);
@@ -67,6 +70,7 @@ class WhileBackward {
   // kNoValue: never.
   ValueId any(ValueId a, ValueId b) {
     if (a == kNoValue || b == kNoValue) return a == kNoValue ? b : a;
+    if (a == has_turns_ || b == has_turns_) return has_turns_;
     return a == b ? a : emit_.scalar(ScalarOp::logical_or, a, b);
   }
   // Whether the last turn took that way.
@@ -108,6 +112,32 @@ class WhileBackward {
     return outside_.back();
   }
 
+  // What has arrived in front of the loop joins the terms of its first turn one by one, where there is a turn.
+  void find_begins() {
+    begins_.resize(whole_turn().outputs().size(), kNoValue);
+    for (size_t i = 0; i < begins_.size(); ++i) {
+      if (!is_carried(i) || !sums_.needed(initial(i))) continue;
+      const ValueId so_far = sums_.so_far(initial(i));
+      const auto is_it = [&](const Outside& one) { return one.value == initial(i); };
+      if (so_far == kNoValue && std::none_of(outside_.begin(), outside_.end(), is_it)) continue;
+      if (!is_certain_ || std::any_of(outside_.begin(), outside_.end(), is_it))
+        LoopTurnBackward::refuse("it begins with a tensor that is used elsewhere, too");
+      Values sizes = emit_.sizes(initial(i));
+      sizes.insert(sizes.begin(), emit_.number(1));
+      const ValueId nothing = builder_.fill(builder_.constant(-0.0), sizes, builder_.dtype(initial(i)));
+      begins_[i] = emit_.op(Op::concat, {emit_.reshape(so_far, sizes), nothing}, {}, {0});
+    }
+  }
+  // Of turn `number`.
+  void begin_sums(LoopTurnBackward& turn, ValueId number, std::vector<ValueId>* sums) {
+    for (size_t i = 0; i < turn.targets().size(); ++i) {
+      const Target& target = turn.targets()[i];
+      const auto output = target.kind == Kind::Carried ? turn.output_of(target) : std::nullopt;
+      if (!output || begins_[*output] == kNoValue) continue;
+      (*sums)[i] = turn.row(begins_[*output], emit_.scalar(ScalarOp::minimum, number, emit_.number(1)));
+    }
+  }
+
   // ---- the last turn ----
 
   // What the last turn hands on: the gradients of the carried values (kNoValue: none), the sums outside, and what its
@@ -144,13 +174,9 @@ class WhileBackward {
     for (size_t i = 0; i < present.size(); ++i) {
       if (!is_carried(i) || !(*settled)[i]) continue;
       const bool always = std::all_of(next.begin(), next.end(), [&](const Flags& one) { return one[i]; });
-      if (always) {
-        arrives[i] = has_turns_;
-        continue;
-      }
-      arrives[i] = at_least(2);
+      arrives[i] = always ? has_turns_ : at_least(2);
       for (size_t way = 0; way < ways_.size(); ++way)
-        if (next[way][i]) arrives[i] = any(arrives[i], took(way));
+        if (!always && next[way][i]) arrives[i] = any(arrives[i], took(way));
     }
     const ValueId others = emit_.scalar(ScalarOp::maximum, emit_.scalar(ScalarOp::sub, turns_, emit_.number(1)),
                                         emit_.number(0));
@@ -158,9 +184,11 @@ class WhileBackward {
     const ValueId none = builder_.scalar(ScalarOp::logical_not, {&has_turns_, 1});
     for (size_t i = 0; i < present.size(); ++i) {
       if (!is_carried(i) || !sums_.needed(initial(i))) continue;
-      if ((*settled)[i] && present[i]) add_initial(i, rolled[i], arrives[i] == has_turns_ ? kNoValue : any(arrives[i], none));
-      else if ((*settled)[i]) add_initial(i, rolled[i], arrives[i]);
-      else if (present[i]) add_initial(i, arrived_in_front_[i], none);
+      if ((*settled)[i] && present[i] && !is_certain_)
+        add_initial(i, rolled[i], arrives[i] == has_turns_ ? kNoValue : any(arrives[i], none));
+      else if ((*settled)[i])
+        add_initial(i, rolled[i], is_certain_ && arrives[i] == has_turns_ ? kNoValue : arrives[i]);
+      else if (present[i] && !is_certain_) add_initial(i, arrived_in_front_[i], none);
     }
     hand_over_outside();
   }
@@ -217,6 +245,7 @@ class WhileBackward {
     std::vector<ValueId> sums(turn.targets().size(), kNoValue);
     for (size_t i = 0; i < sums.size(); ++i)
       if (turn.targets()[i].kind == Kind::Outside && turn.reached(present)[i]) sums[i] = outside(turn.targets()[i].value).sum;
+    begin_sums(turn, number, &sums);
     turn.go_back(number, present, arrived_, &sums, saving_);
     Handed out;
     for (size_t i = 0; i < settled.size(); ++i) {
@@ -255,13 +284,17 @@ class WhileBackward {
     for (size_t i = 0; i < settled.size(); ++i)
       if (is_carried(i) && settled[i]) arrived_[i] = values[next++];
     for (Outside& one : outside_) one.sum = values[next++];
-    for (size_t way = 0; way < ways_.size(); ++way) {
-      const Flags reached = ways_[way]->reached(present);
-      for (size_t i = 0; i < reached.size(); ++i)
-        if (reached[i] && ways_[way]->targets()[i].kind == Kind::Outside) {
-          Outside& one = outside(ways_[way]->targets()[i].value);
-          one.arrives = any(one.arrives, took(way));
-        }
+    for (Outside& one : outside_) {
+      const auto leads = [&](const auto& way) {
+        const Flags reached = way->reached(present);
+        for (size_t i = 0; i < reached.size(); ++i)
+          if (reached[i] && way->targets()[i].kind == Kind::Outside && way->targets()[i].value == one.value) return true;
+        return false;
+      };
+      const bool always = std::all_of(ways_.begin(), ways_.end(), leads);
+      if (always) one.arrives = has_turns_;
+      for (size_t way = 0; way < ways_.size(); ++way)
+        if (!always && leads(ways_[way])) one.arrives = any(one.arrives, took(way));
     }
     for (LastSlice& slice : last_slices_) {
       slice.gradient = values[next++];
@@ -284,7 +317,7 @@ class WhileBackward {
     const std::vector<ValueId> rolled = roll(turns_, has_turns_, settled);
     for (size_t i = 0; i < settled.size(); ++i)
       if (is_carried(i) && settled[i] && sums_.needed(initial(i)))
-        add_initial(i, rolled[i], present[i] ? kNoValue : has_turns_);
+        add_initial(i, rolled[i], present[i] || is_certain_ ? kNoValue : has_turns_);
     hand_over_outside();
   }
 
@@ -312,6 +345,7 @@ class WhileBackward {
     std::vector<ValueId> arrived = arrived_, sums(turn.targets().size(), kNoValue);
     for (size_t i = 0; i < outputs.size(); ++i) arrived[outputs[i]] = inputs[1 + i];
     for (size_t i = 0; i < targets.size(); ++i) sums[targets[i]] = inputs[1 + outputs.size() + i];
+    begin_sums(turn, inputs[0], &sums);
     turn.go_back(inputs[0], settled, arrived, &sums, saving_);
     std::vector<ValueId> next(outputs.size(), kNoValue), rows;
     std::vector<size_t> slices;
@@ -344,21 +378,21 @@ class WhileBackward {
 
   // ---- in front of the loop ----
 
-  // The loop goes on from nothing there: the terms of its first turn would have to be added one by one.
   void add_initial(size_t output, ValueId gradient, ValueId arrives) {
     const ValueId value = initial(output);
-    if (sums_.so_far(value) != kNoValue && std::find(begun_.begin(), begun_.end(), value) == begun_.end())
-      LoopTurnBackward::refuse("it begins with a tensor that is used elsewhere, too");
-    if (std::find(begun_.begin(), begun_.end(), value) != begun_.end() && arrives == kNoValue)
+    const bool is_second = std::find(begun_.begin(), begun_.end(), value) != begun_.end();
+    if (is_second && (arrives == kNoValue || begins_[output] != kNoValue))
       LoopTurnBackward::refuse("two carried tensors begin as one");
     begun_.push_back(value);
-    sums_.add(value, gradient, arrives);
+    if (begins_[output] == kNoValue) return sums_.add(value, gradient, arrives);
+    if (arrives != kNoValue) LoopTurnBackward::refuse("it begins with a tensor that is used elsewhere, too");
+    sums_.set(value, gradient);
   }
   void hand_over_outside() {
     for (const Outside& one : outside_) {
       if (one.arrives == kNoValue) continue;
       const ValueId before = sums_.condition(one.value);
-      const bool always = sums_.has_arrived(one.value);
+      const bool always = sums_.has_arrived(one.value) || (is_certain_ && one.arrives == has_turns_);
       sums_.set(one.value, one.sum, always ? kNoValue : any(before, one.arrives));
     }
   }
@@ -371,6 +405,8 @@ class WhileBackward {
   std::vector<ValueId>* saving_;
   std::vector<std::unique_ptr<LoopTurnBackward>> ways_;
   ValueId turns_ = kNoValue, has_turns_ = kNoValue;
+  bool is_certain_ = false;      // that there is a turn
+  std::vector<ValueId> begins_;  // by output: what has arrived in front of the loop, and a negative zero behind it
   std::vector<ValueId> arrived_;  // by output: of a carried value, its gradient behind the turn; else of all rows
   std::vector<ValueId> arrived_in_front_;  // of the last turn
   std::vector<Outside> outside_;

@@ -1,6 +1,7 @@
 #include "jit/autodiff/branch_gradient.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "jit/autodiff/block_region.h"
 #include "jit/autodiff/rules.h"
@@ -177,7 +178,10 @@ class BranchBackward {
     std::vector<bool> is_found(targets_.size());
     for (int way : {0, 1}) {
       for (size_t part : backwards[way].parts) by[part] |= 1 << way;
-      for (const auto& [part, holds] : backwards[way].conditions) is_found[backwards[way].parts[part]] = true;
+      for (const auto& [part, holds] : backwards[way].conditions) {
+        const size_t target = backwards[way].parts[part];
+        if (!leads_always(backwards[way], target)) is_found[target] = true;
+      }
     }
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (by[i] == 0) continue;
@@ -211,10 +215,14 @@ class BranchBackward {
     const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
     builder_.origin = origin;
     for (size_t i = 0; i < backward.parts.size(); ++i) {
-      ValueId& sum = sums[place_of(targets_[backward.parts[i]])];
+      const ValueId target = targets_[backward.parts[i]];
+      ValueId& sum = sums[place_of(target)];
       const bool is_whole = std::find(backward.taking.begin(), backward.taking.end(), backward.parts[i]) !=
                             backward.taking.end();  // a branch or loop in the block has gone on from the sum
-      sum = sum == kNoValue || is_whole ? terms[i] : emit_.add(sum, terms[i]);
+      const ValueId both = sum == kNoValue || is_whole ? terms[i] : emit_.add(sum, terms[i]);
+      const std::optional<size_t> holds = condition_of(backward, i);
+      if (!holds || is_whole) sum = both;
+      else sum = in_some_runs(terms[*holds], both, sum == kNoValue ? emit_.like(target, -0.0) : sum, target);
     }
     for (size_t i = 0; i < reached_.size(); ++i) {
       if (sums[i] == kNoValue) sums[i] = emit_.like(reached_[i].target, -0.0);
@@ -230,12 +238,34 @@ class BranchBackward {
     });
     return static_cast<size_t>(place - reached_.begin());
   }
+  ValueId in_some_runs(ValueId holds, ValueId one, ValueId other, ValueId like) {
+    keep_sizes(one, like);
+    keep_sizes(other, like);
+    builder_.begin_branch();
+    builder_.next_branch();
+    return builder_.end_branch(holds, {&one, 1}, {&other, 1})[0];
+  }
+  // Where the Bool is by which part number `part` arrives; empty: it always does.
+  static std::optional<size_t> condition_of(const SplitBackward& backward, size_t part) {
+    for (const auto& [its, holds] : backward.conditions)
+      if (its == part) return holds;
+    return std::nullopt;
+  }
+  static bool leads_always(const SplitBackward& backward, size_t target) {
+    for (size_t i = 0; i < backward.parts.size(); ++i)
+      if (backward.parts[i] == target && !condition_of(backward, i)) return true;
+    return false;
+  }
   // Whether that block has led a gradient to the target.
   ValueId found_by(const SplitBackward& backward, const std::vector<ValueId>& terms, ValueId target) {
-    for (const auto& [part, holds] : backward.conditions)
-      if (targets_[backward.parts[part]] == target) return terms[holds];
-    const auto leads = [&](size_t part) { return targets_[part] == target; };
-    return builder_.constant_bool(std::any_of(backward.parts.begin(), backward.parts.end(), leads));
+    ValueId found = builder_.constant_bool(false);
+    for (size_t i = 0; i < backward.parts.size(); ++i) {
+      if (targets_[backward.parts[i]] != target) continue;
+      const std::optional<size_t> holds = condition_of(backward, i);
+      if (!holds) return builder_.constant_bool(true);
+      found = emit_.scalar(ScalarOp::logical_or, found, terms[*holds]);
+    }
+    return found;
   }
 
   // A gradient has the sizes of what it is one of, whatever they are computed by.

@@ -56,12 +56,12 @@ class RegionNode : public jit::TapeNode {
   // The op that made the output, as on the eager tape.
   std::string_view name(uint32_t output) const override {
     if (output >= history_->names.size()) return "SavedBackward";
-    const auto other = other_names_.find(output);
-    return other == other_names_.end() ? history_->names[output] : other->second;
+    const auto chosen = chosen_names_.find(output);
+    return chosen == chosen_names_.end() ? history_->names[output] : history_->all_names[chosen->second];
   }
   void name_by_branches(const ExitPlan& exit, std::span<const jit::RunValue> live) {
-    for (const ExitPlan::OtherName& one : exit.other_names)
-      if (!live[one.condition].scalar.i) other_names_[one.output] = one.name;
+    for (const ExitPlan::ChosenName& one : exit.chosen_names)
+      chosen_names_[one.output] = static_cast<size_t>(live[one.number].scalar.i);
   }
   uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size() + saved_tensors()); }
   void move_result(const Tensor& from, const Tensor& to) override {
@@ -386,7 +386,7 @@ class RegionNode : public jit::TapeNode {
   const bool background_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
-  std::unordered_map<uint32_t, std::string> other_names_;
+  std::unordered_map<uint32_t, size_t> chosen_names_;
   const size_t saved_tensors_;
   std::vector<Ref<Storage>> memory_;  // of the saved tensors, with its versions when they were saved
   std::vector<uint32_t> versions_;

@@ -154,7 +154,7 @@ struct BackwardRequest {
 struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
-  std::vector<std::string> names;  // for each output: of the function or the op that made it,
+  std::vector<std::string> names;      // for each output: of the function or the op that made it,
   std::vector<std::string> all_names;  // and of those that may have, for ExitPlan::chosen_names
   std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;  // the most recent ones
   std::unordered_map<ValueId, jit::ValueSet> computed_from;             // for values about which was asked
@@ -207,7 +207,7 @@ struct ExitPlan {
     Local<CodeObject> code;
     uint32_t pc = 0;
     bool is_turn = false;  // that there is a first turn of a loop
-  } branch;  // Anew: that was guessed
+  } branch;                // Anew: that was guessed
   Materials materials;
   Modes modes;  // there
   uint32_t origin = 0;

@@ -159,22 +159,24 @@ ValueId add_nothing(Region& region, Block& block, const Type& like) {
   zero.number = is_float ? Scalar::of_float(0) : Scalar::of_int(0);
   const ValueId value = zero.results[0];
   if (!is_tensor) return value;
-  Instruction& one = add(Code::Const, {ValueKind::Int, {}, {}});
-  one.number = Scalar::of_int(1);
-  Type small = type, whole = type;
-  for (ValueId& size : small.sizes) size = one.results[0];
-  for (ValueId& size : whole.sizes)
-    if (size == kNoValue) size = small.sizes[0];
+  const bool is_empty = std::find(type.sizes.begin(), type.sizes.end(), kNoValue) != type.sizes.end();
+  Instruction& size = add(Code::Const, {ValueKind::Int, {}, {}});
+  size.number = Scalar::of_int(is_empty ? 0 : 1);
+  const ValueId number = size.results[0];
+  Type small = type;
+  for (ValueId& one : small.sizes)
+    if (!is_empty || one == kNoValue) one = number;
   Instruction& full = add(Code::Op, Type(small));
   full.op = Op::full;
   full.attributes.dtype = type.dtype;
   full.operands.push_back(value);
-  for (ValueId size : small.sizes) full.operands.push_back(size);
-  const ValueId element = full.results[0];
-  Instruction& all = add(Code::Op, Type(whole));
+  for (ValueId one : small.sizes) full.operands.push_back(one);
+  const ValueId made = full.results[0];
+  if (is_empty) return made;
+  Instruction& all = add(Code::Op, Type(type));
   all.op = Op::broadcast;
-  all.operands.push_back(element);
-  for (ValueId size : whole.sizes) all.operands.push_back(size);
+  all.operands.push_back(made);
+  for (ValueId one : type.sizes) all.operands.push_back(one);
   return all.results[0];
 }
 

@@ -14,7 +14,8 @@ struct BlockRegion {
 // NotImplementedError: the block does more than compute.
 BlockRegion region_of_block(RegionBuilder& builder, const Block& block);
 
-// A number, or a tensor that takes no memory, of that type, in front of what the block yields. A size may be kNoValue.
+// A zero, or a tensor that takes no memory, of that type, in front of what the block yields. A size may be kNoValue: it
+// is 0, so that what is known of a size and a number that only another block finds holds here, too.
 ValueId add_nothing(Region& region, Block& block, const Type& like);
 
 // Appends a finished region that does nothing but compute, with those inputs; what it leaves with.

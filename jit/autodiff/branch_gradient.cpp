@@ -38,21 +38,21 @@ class BranchBackward {
     std::vector<bool> present;
     std::vector<ValueId> arrived;
     for (size_t place : outputs_) {
-      const ValueId gradient = sums.so_far(instruction().results[place]);
-      present.push_back(gradient != kNoValue);
-      if (gradient != kNoValue) arrived.push_back(gradient);
+      arrived.push_back(sums.so_far(instruction().results[place]));
+      present.push_back(arrived.back() != kNoValue);
     }
-    if (arrived.empty()) return;
-    const SplitBackward backwards[] = {backward(0, present), backward(1, present)};
-    find_reached(backwards, present, sums);
+    if (std::none_of(present.begin(), present.end(), [](bool each) { return each; })) return;
+    const std::vector<bool> leading[] = {leading_outputs(0, present), leading_outputs(1, present)};
+    const SplitBackward backwards[] = {backward(0, leading[0]), backward(1, leading[1])};
+    find_reached(backwards, leading, sums);
     builder_.origin = instruction().origin;
     const ValueId condition = instruction().operands[0];
     std::vector<ValueId> before;
     for (const Reached& one : reached_) before.push_back(sums.so_far(one.target));
     builder_.begin_branch();
-    const std::vector<ValueId> first = go_back(0, backwards[0], arrived, before);
+    const std::vector<ValueId> first = go_back(0, backwards[0], of(arrived, leading[0]), before);
     builder_.next_branch();
-    const std::vector<ValueId> second = go_back(1, backwards[1], arrived, before);
+    const std::vector<ValueId> second = go_back(1, backwards[1], of(arrived, leading[1]), before);
     builder_.origin = instruction().origin;
     const std::vector<ValueId> after = builder_.end_branch(condition, first, second);
     size_t next = reached_.size();
@@ -100,6 +100,21 @@ class BranchBackward {
           if (other != i && yielded(way, other) == yielded(way, i)) refuse("two tensors are one on one way");
       }
     }
+  }
+
+  // Those of the outputs that come from a target on that way: what it yields in the place of what the other one saves
+  // does not, and is of another size.
+  std::vector<bool> leading_outputs(int way, std::vector<bool> present) const {
+    const ValueSet leading = computed_from(ways_[way].block.region, ValueSet(targets_.begin(), targets_.end()), stops_);
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      if (!leading.count(yielded(way, outputs_[i]))) present[i] = false;
+    return present;
+  }
+  static std::vector<ValueId> of(const std::vector<ValueId>& arrived, const std::vector<bool>& present) {
+    std::vector<ValueId> found;
+    for (size_t i = 0; i < present.size(); ++i)
+      if (present[i]) found.push_back(arrived[i]);
+    return found;
   }
 
   SplitBackward backward(int way, const std::vector<bool>& present) const {
@@ -173,7 +188,7 @@ class BranchBackward {
   }
 
   // The targets that either block leads to, in the order of the targets.
-  void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool>& present, GradientSums& sums) {
+  void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool> (&present)[2], GradientSums& sums) {
     std::vector<int> by(targets_.size());
     std::vector<bool> is_found(targets_.size());
     for (int way : {0, 1}) {
@@ -190,7 +205,7 @@ class BranchBackward {
       for (size_t k = 0; k < outputs_.size(); ++k)
         for (int way : {0, 1}) {
           const ValueId result = instruction().results[outputs_[k]];
-          if (!present[k] || yielded(way, outputs_[k]) != targets_[i] || sums.is_from_behind(result) ||
+          if (!present[way][k] || yielded(way, outputs_[k]) != targets_[i] || sums.is_from_behind(result) ||
               sums.so_far(targets_[i]) == kNoValue)
             continue;
           if (!sums.is_one_term(targets_[i]) || !sums.is_one_term(result))
@@ -233,9 +248,8 @@ class BranchBackward {
     return sums;
   }
   size_t place_of(ValueId target) const {
-    const auto place = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& one) {
-      return one.target == target;
-    });
+    const auto place =
+        std::find_if(reached_.begin(), reached_.end(), [&](const Reached& one) { return one.target == target; });
     return static_cast<size_t>(place - reached_.begin());
   }
   ValueId in_some_runs(ValueId holds, ValueId one, ValueId other, ValueId like) {

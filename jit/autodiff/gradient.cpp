@@ -260,7 +260,8 @@ class Backward final : private GradientSums {
   }
   void add_slice(ValueId whole, const SlicePart& part, ValueId holds) override {
     whole = itself(whole);
-    if (holds == kNoValue && !separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part)) return;
+    if (holds == kNoValue && !separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part))
+      return;
     SlicedGradient one;
     one.take(builder_, part);
     add(whole, one.whole(builder_, whole), holds);

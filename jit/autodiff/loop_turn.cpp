@@ -43,8 +43,8 @@ void LoopTurnBackward::find_outputs(const std::function<bool(ValueId)>& needed) 
   for (size_t i = carried(); i < results.size(); ++i)
     if (needed(results[i]) && !own_.count(yielded(i))) refuse("it stacks a tensor from outside");
   for (size_t i = carried(); i < results.size(); ++i)
-    if (needed(results[i]) && (is_while() || (place_of(yielded(i), 0, carried()) == kNone &&
-                                              place_of(yielded(i), carried(), i) == kNone)))
+    if (needed(results[i]) &&
+        (is_while() || (place_of(yielded(i), 0, carried()) == kNone && place_of(yielded(i), carried(), i) == kNone)))
       outputs_.push_back({i, false});
   for (size_t i = 0; i < carried(); ++i)
     if (needed(results[i])) outputs_.push_back({i, true});
@@ -164,11 +164,10 @@ const SplitBackward& LoopTurnBackward::backward(const std::vector<bool>& present
   }
   for (const Target& target : targets_) wrt.push_back(target.value);
   const ValueSet nothing;
-  const SplitBackward& made =
-      backwards_
-          .emplace(present,
-                   split_backward(turn_, outputs, wrt, stops_, present, keep_.empty() ? nullptr : &keep_, &nothing))
-          .first->second;
+  const SplitBackward& made = backwards_
+                                  .emplace(present, split_backward(turn_, outputs, wrt, stops_, present,
+                                                                   keep_.empty() ? nullptr : &keep_, &nothing))
+                                  .first->second;
   if (!made.conditions.empty()) refuse("only the run knows in which turns they arrive");
   return made;
 }

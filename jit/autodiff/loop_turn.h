@@ -45,8 +45,8 @@ class LoopTurnBackward {
   ValueId like(size_t target) const;
   // One row of a stack.
   ValueId row(ValueId stack, ValueId number);
-  // Appends the backward of turn `number`. `arrived`: the gradients of the outputs that have one, of a stack that of all
-  // rows. `sums`, by target: what they began with; it is added to them.
+  // Appends the backward of turn `number`. `arrived`: the gradients of the outputs that have one, of a stack that of
+  // all rows. `sums`, by target: what they began with; it is added to them.
   void go_back(ValueId number, const std::vector<bool>& present, const std::vector<ValueId>& arrived,
                std::vector<ValueId>* sums, std::vector<ValueId>* saving);
   // The rows that so many turns have for a slice side by side, as one slice of the whole.

@@ -34,7 +34,8 @@ class WhileBackward {
     is_certain_ = begins && begins->i;
     has_turns_ = is_certain_ ? builder_.constant_bool(true) : at_least(1);
     find_outside(present);
-    find_begins();
+    find_begins(present);
+    arrived_in_front_ = arrived_;
     const std::optional<Flags> settled = ways_.size() == 1 ? settle(present) : std::nullopt;
     if (settled) return go_back_all(present, *settled);
     go_back_from_last(present);
@@ -105,22 +106,28 @@ class WhileBackward {
     }
   }
   Outside& outside(ValueId value) {
-    const auto found = std::find_if(outside_.begin(), outside_.end(), [&](const Outside& one) { return one.value == value; });
+    const auto found =
+        std::find_if(outside_.begin(), outside_.end(), [&](const Outside& one) { return one.value == value; });
     if (found != outside_.end()) return *found;
     const ValueId so_far = sums_.so_far(value);
     outside_.push_back({value, so_far == kNoValue ? emit_.like(value, -0.0) : so_far});
     return outside_.back();
   }
 
-  // What has arrived in front of the loop joins the terms of its first turn one by one, where there is a turn.
-  void find_begins() {
+  // What has arrived in front of the loop joins the terms of its first turn one by one, where there is a turn. Else it
+  // is the loop's own result that it joins: a sum of two is the same in any order.
+  void find_begins(const Flags& present) {
+    bool is_of_saved = false;  // a gradient of a gradient, whose terms have no order of their own
+    for (size_t i = 0; i < present.size(); ++i) is_of_saved = is_of_saved || (present[i] && !is_carried(i));
     begins_.resize(whole_turn().outputs().size(), kNoValue);
     for (size_t i = 0; i < begins_.size(); ++i) {
       if (!is_carried(i) || !sums_.needed(initial(i))) continue;
       const ValueId so_far = sums_.so_far(initial(i));
       const auto is_it = [&](const Outside& one) { return one.value == initial(i); };
       if (so_far == kNoValue && std::none_of(outside_.begin(), outside_.end(), is_it)) continue;
-      if (!is_certain_ || std::any_of(outside_.begin(), outside_.end(), is_it))
+      const bool is_pair =
+          !present[i] || (sums_.is_one_term(initial(i)) && sums_.is_one_term(result(whole_turn().outputs()[i].place)));
+      if ((!is_certain_ && !is_of_saved && !is_pair) || std::any_of(outside_.begin(), outside_.end(), is_it))
         LoopTurnBackward::refuse("it begins with a tensor that is used elsewhere, too");
       Values sizes = emit_.sizes(initial(i));
       sizes.insert(sizes.begin(), emit_.number(1));
@@ -162,7 +169,8 @@ class WhileBackward {
     }
     const std::optional<Flags> settled = settle(behind);
     for (const Flags& one : next)
-      if (!settled || settle(one) != settled) LoopTurnBackward::refuse("its gradients arrive at later turns one by one");
+      if (!settled || settle(one) != settled)
+        LoopTurnBackward::refuse("its gradients arrive at later turns one by one");
     for (size_t i = 0; i < outside_.size(); ++i) outside_[i].arrives = kNoValue;
     find_last_slices(present);
     const Handed nothing = no_turn(present, *settled);
@@ -178,8 +186,8 @@ class WhileBackward {
       for (size_t way = 0; way < ways_.size(); ++way)
         if (!always && next[way][i]) arrives[i] = any(arrives[i], took(way));
     }
-    const ValueId others = emit_.scalar(ScalarOp::maximum, emit_.scalar(ScalarOp::sub, turns_, emit_.number(1)),
-                                        emit_.number(0));
+    const ValueId others =
+        emit_.scalar(ScalarOp::maximum, emit_.scalar(ScalarOp::sub, turns_, emit_.number(1)), emit_.number(0));
     const std::vector<ValueId> rolled = roll(others, at_least(2), *settled);
     const ValueId none = builder_.scalar(ScalarOp::logical_not, {&has_turns_, 1});
     for (size_t i = 0; i < present.size(); ++i) {
@@ -244,7 +252,8 @@ class WhileBackward {
     const ValueId number = emit_.scalar(ScalarOp::sub, turns_, emit_.number(1));
     std::vector<ValueId> sums(turn.targets().size(), kNoValue);
     for (size_t i = 0; i < sums.size(); ++i)
-      if (turn.targets()[i].kind == Kind::Outside && turn.reached(present)[i]) sums[i] = outside(turn.targets()[i].value).sum;
+      if (turn.targets()[i].kind == Kind::Outside && turn.reached(present)[i])
+        sums[i] = outside(turn.targets()[i].value).sum;
     begin_sums(turn, number, &sums);
     turn.go_back(number, present, arrived_, &sums, saving_);
     Handed out;
@@ -279,7 +288,6 @@ class WhileBackward {
   }
 
   void take_last(const std::vector<ValueId>& values, const Flags& present, const Flags& settled) {
-    arrived_in_front_ = arrived_;
     size_t next = 0;
     for (size_t i = 0; i < settled.size(); ++i)
       if (is_carried(i) && settled[i]) arrived_[i] = values[next++];
@@ -288,7 +296,8 @@ class WhileBackward {
       const auto leads = [&](const auto& way) {
         const Flags reached = way->reached(present);
         for (size_t i = 0; i < reached.size(); ++i)
-          if (reached[i] && way->targets()[i].kind == Kind::Outside && way->targets()[i].value == one.value) return true;
+          if (reached[i] && way->targets()[i].kind == Kind::Outside && way->targets()[i].value == one.value)
+            return true;
         return false;
       };
       const bool always = std::all_of(ways_.begin(), ways_.end(), leads);
@@ -301,10 +310,10 @@ class WhileBackward {
       const Target& target = ways_[slice.way]->targets()[slice.target];
       const ValueId number = emit_.scalar(ScalarOp::sub, turns_, emit_.number(1));
       const ValueId by = emit_.scalar(ScalarOp::mul, number, emit_.number(target.step));
-      sums_.add_slice(target.whole,
-                      {target.axis, emit_.scalar(ScalarOp::add, target.base, by), target.length, slice.gradient,
-                       builder_.origin},
-                      took(slice.way));
+      sums_.add_slice(
+          target.whole,
+          {target.axis, emit_.scalar(ScalarOp::add, target.base, by), target.length, slice.gradient, builder_.origin},
+          took(slice.way));
     }
   }
 
@@ -385,8 +394,16 @@ class WhileBackward {
       LoopTurnBackward::refuse("two carried tensors begin as one");
     begun_.push_back(value);
     if (begins_[output] == kNoValue) return sums_.add(value, gradient, arrives);
-    if (arrives != kNoValue) LoopTurnBackward::refuse("it begins with a tensor that is used elsewhere, too");
-    sums_.set(value, gradient);
+    // Without a turn, what has arrived there and what has arrived behind the loop.
+    const ValueId before = sums_.so_far(value), behind = arrived_in_front_[output];
+    const ValueId after =
+        is_certain_
+            ? gradient
+            : builder_.branch(
+                  has_turns_, [&] { return std::vector<ValueId>{gradient}; },
+                  [&] { return std::vector<ValueId>{behind == kNoValue ? before : emit_.add(before, behind)}; })[0];
+    const bool always = sums_.has_arrived(value) || arrives == kNoValue;
+    sums_.set(value, after, always ? kNoValue : any(sums_.condition(value), arrives));
   }
   void hand_over_outside() {
     for (const Outside& one : outside_) {
@@ -405,10 +422,10 @@ class WhileBackward {
   std::vector<ValueId>* saving_;
   std::vector<std::unique_ptr<LoopTurnBackward>> ways_;
   ValueId turns_ = kNoValue, has_turns_ = kNoValue;
-  bool is_certain_ = false;      // that there is a turn
-  std::vector<ValueId> begins_;  // by output: what has arrived in front of the loop, and a negative zero behind it
+  bool is_certain_ = false;       // that there is a turn
+  std::vector<ValueId> begins_;   // by output: what has arrived in front of the loop, and a negative zero behind it
   std::vector<ValueId> arrived_;  // by output: of a carried value, its gradient behind the turn; else of all rows
-  std::vector<ValueId> arrived_in_front_;  // of the last turn
+  std::vector<ValueId> arrived_in_front_;  // behind the loop
   std::vector<Outside> outside_;
   std::vector<LastSlice> last_slices_;
   std::vector<ValueId> begun_;

@@ -60,10 +60,11 @@ enum LoopMode : int {
   kCountsUp,
   kCountsDown,  // the iteration number counts down to 0; rows are stacked by it
   // The first carried value is a Bool: the loop ends in front of a turn for which it does not hold, or after as many
-  // turns as the trip count says. The second one, an Int, begins with 0 and is how many turns there were: the first size
-  // of what is stacked. Where the condition begins as the constant true there is one. A block may end with Ifs inside of each other, the last instruction of each first block, whose
-  // second blocks give false and end the turn in the middle; then the third one, an Int, begins with 0 and is the number
-  // of the If, from 1 and the outermost, that has ended the last turn.
+  // turns as the trip count says. The second one, an Int, begins with 0 and is how many turns there were: the first
+  // size of what is stacked. Where the condition begins as the constant true there is one. A block may end with Ifs
+  // inside of each other, the last instruction of each first block, whose second blocks give false and end the turn in
+  // the middle; then the third one, an Int, begins with 0 and is the number of the If, from 1 and the outermost, that
+  // has ended the last turn.
   kWhile,
 };
 

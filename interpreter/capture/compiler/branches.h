@@ -39,8 +39,8 @@ class Branches {
   void forget_frame(const Frame* frame) {
     if (waiting_.frame == frame) waiting_ = {};
   }
-  // A region has guessed the branch wrong, after it had run so often. True: it is not to be guessed again. `is_turn`: it
-  // is the test of a loop, and guessed was that the first turn goes on.
+  // A region has guessed the branch wrong, after it had run so often. True: it is not to be guessed again. `is_turn`:
+  // it is the test of a loop, and guessed was that the first turn goes on.
   bool was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs, bool is_turn);
   bool has_first_turn(const CodeObject* code, uint32_t pc) const;
   void reset() { *this = {}; }

@@ -165,8 +165,7 @@ class RegionNode : public jit::TapeNode {
       jit::TapeTensor arrived =
           has_edge ? pass.take(edges[static_cast<size_t>(part - split_->parts.begin())]) : jit::TapeTensor();
       if (arrived.tensor.defined()) found.insert(wrt);
-      else
-        arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
+      else arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
       gradients.push_back(std::move(arrived));
     }
     return found;
@@ -284,16 +283,17 @@ class RegionNode : public jit::TapeNode {
     for (size_t i = 0; i < split.inspected.size(); ++i)
       inspected[split.inspected[i].gradient] = {
           [this, i, &split, &pass](const jit::TapeTensor& gradient, bool arrives) {
-        const ValueId value = split.inspected[i].value;
-        walked_.clear();
-        for (ValueId made : split.saving)
-          if (made > value) walked_.push_back(made);
-        jit::TapeTensor shown = gradient;
-        for (const Pass::Inspected& seen : pass.inspected())
-          if (arrives && output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
-        check_saved(split, i + 1);
-        return shown;
-      }, split.inspected[i].holds};
+            const ValueId value = split.inspected[i].value;
+            walked_.clear();
+            for (ValueId made : split.saving)
+              if (made > value) walked_.push_back(made);
+            jit::TapeTensor shown = gradient;
+            for (const Pass::Inspected& seen : pass.inspected())
+              if (arrives && output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
+            check_saved(split, i + 1);
+            return shown;
+          },
+          split.inspected[i].holds};
     check_saved(split, 0);
     return jit::run_region_taped(split.backward, inputs, inspected);
   }

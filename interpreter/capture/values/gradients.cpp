@@ -317,7 +317,8 @@ void Gradients::name_outputs(ExitPlan& plan, RecipeWriter& writer) {
     const ValueId value = writer.history_values[i];
     const std::set<int64_t> choices = jit::choices_of(region_, value, number);
     plan.history->names.push_back(names[static_cast<size_t>(*choices.begin())]);
-    if (choices.size() > 1) plan.chosen_names.push_back({i, writer.live(jit::add_choice(region_, value, number)).index});
+    if (choices.size() > 1)
+      plan.chosen_names.push_back({i, writer.live(jit::add_choice(region_, value, number)).index});
   }
   plan.history->all_names = std::move(names);
 }

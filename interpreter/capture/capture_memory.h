@@ -71,7 +71,8 @@ struct CaptureMemory {
                                           // (fullgraph=True)
   std::vector<LoopPlace> different_ends;  // rolled loops whose last turn decides something else than those before
   std::vector<LoopPlace> late_loops;  // of which one turn in front does not show what changes (program/while_loops.h)
-  std::vector<LoopPlace> left_loops;  // `for` loops that a test on a value leaves,
+  std::vector<LoopPlace> certain_turns;  // tests of loops where tensors have a gradient history after a turn alone
+  std::vector<LoopPlace> left_loops;     // `for` loops that a test on a value leaves,
   std::vector<std::pair<LoopPlace, uint32_t>> loop_exits;  // and where such tests go on behind their loops
   std::vector<LoopPlace> unsteady_loops;                   // whose ints change by more than a little in a turn
   // Branches that cannot be Ifs of the region (program/forks.h), and why.

@@ -154,7 +154,8 @@ struct BackwardRequest {
 struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
-  std::vector<std::string> names;  // for each output: of the function or the op that made it
+  std::vector<std::string> names;      // for each output: of the function or the op that made it,
+  std::vector<std::string> all_names;  // and of those that may have, for ExitPlan::chosen_names
   std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;  // the most recent ones
   std::unordered_map<ValueId, jit::ValueSet> computed_from;             // for values about which was asked
 };
@@ -205,7 +206,8 @@ struct ExitPlan {
   struct Branch {
     Local<CodeObject> code;
     uint32_t pc = 0;
-  } branch;  // Anew: that was guessed
+    bool is_turn = false;  // that there is a first turn of a loop
+  } branch;                // Anew: that was guessed
   Materials materials;
   Modes modes;  // there
   uint32_t origin = 0;
@@ -221,12 +223,11 @@ struct ExitPlan {
   jit::ValueSet freed;                            // of its `saving`: what a backward() in the region has freed
   bool history_freed = false;                     // every backward of an output meets one of those: nothing is saved
   std::shared_ptr<struct HistorySource> history;  // to make the one for some of them
-  // Names of outputs that a branch gives, where its condition (among the live values) does not hold.
-  struct OtherName {
-    uint32_t output, condition;
-    std::string name;
+  // Outputs that branches and loops give by steps of several names, and which live value is the number of that.
+  struct ChosenName {
+    uint32_t output, number;
   };
-  std::vector<OtherName> other_names;
+  std::vector<ChosenName> chosen_names;
 };
 
 // A place of the source, through the inlined calls that led to it.

@@ -1,6 +1,7 @@
 #include "jit/autodiff/branch_gradient.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "jit/autodiff/block_region.h"
 #include "jit/autodiff/rules.h"
@@ -37,23 +38,30 @@ class BranchBackward {
     std::vector<bool> present;
     std::vector<ValueId> arrived;
     for (size_t place : outputs_) {
-      const ValueId gradient = sums.so_far(instruction().results[place]);
-      present.push_back(gradient != kNoValue);
-      if (gradient != kNoValue) arrived.push_back(gradient);
+      arrived.push_back(sums.so_far(instruction().results[place]));
+      present.push_back(arrived.back() != kNoValue);
     }
-    if (arrived.empty()) return;
-    const SplitBackward backwards[] = {backward(0, present), backward(1, present)};
-    find_reached(backwards, present, sums);
-    std::vector<ValueId> before;
-    for (ValueId target : reached_) before.push_back(sums.so_far(target));
+    if (std::none_of(present.begin(), present.end(), [](bool each) { return each; })) return;
+    const std::vector<bool> leading[] = {leading_outputs(0, present), leading_outputs(1, present)};
+    const SplitBackward backwards[] = {backward(0, leading[0]), backward(1, leading[1])};
+    find_reached(backwards, leading, sums);
     builder_.origin = instruction().origin;
     const ValueId condition = instruction().operands[0];
+    std::vector<ValueId> before;
+    for (const Reached& one : reached_) before.push_back(sums.so_far(one.target));
     builder_.begin_branch();
-    const std::vector<ValueId> first = go_back(0, backwards[0], arrived, before);
+    const std::vector<ValueId> first = go_back(0, backwards[0], of(arrived, leading[0]), before);
     builder_.next_branch();
-    const std::vector<ValueId> second = go_back(1, backwards[1], arrived, before);
+    const std::vector<ValueId> second = go_back(1, backwards[1], of(arrived, leading[1]), before);
+    builder_.origin = instruction().origin;
     const std::vector<ValueId> after = builder_.end_branch(condition, first, second);
-    for (size_t i = 0; i < reached_.size(); ++i) sums.set(reached_[i], after[i]);
+    size_t next = reached_.size();
+    for (size_t i = 0; i < reached_.size(); ++i) {
+      const Reached& one = reached_[i];
+      const ValueId found = one.is_found ? after[next++] : kNoValue;
+      const bool always = sums.has_arrived(one.target) || (one.ways == 3 && !one.is_found);
+      sums.set(one.target, after[i], always ? kNoValue : arrives_by(one, found, condition, sums));
+    }
     for (const SplitBackward& one : backwards)
       if (saving) saving->insert(saving->end(), one.saving.begin(), one.saving.end());
   }
@@ -80,7 +88,9 @@ class BranchBackward {
   bool are_saved() const { return instruction().attributes.mode != 0; }
 
   void check_outputs() const {
+    const Sizes& saved = instruction().attributes.axes;
     for (size_t i : outputs_) {
+      if (std::find(saved.begin(), saved.end(), static_cast<int64_t>(i)) != saved.end()) continue;
       const Type& type = region_.type(instruction().results[i]);
       for (int way : {0, 1}) {
         const Type& given = region_.type(yielded(way, i));
@@ -90,6 +100,21 @@ class BranchBackward {
           if (other != i && yielded(way, other) == yielded(way, i)) refuse("two tensors are one on one way");
       }
     }
+  }
+
+  // Those of the outputs that come from a target on that way: what it yields in the place of what the other one saves
+  // does not, and is of another size.
+  std::vector<bool> leading_outputs(int way, std::vector<bool> present) const {
+    const ValueSet leading = computed_from(ways_[way].block.region, ValueSet(targets_.begin(), targets_.end()), stops_);
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      if (!leading.count(yielded(way, outputs_[i]))) present[i] = false;
+    return present;
+  }
+  static std::vector<ValueId> of(const std::vector<ValueId>& arrived, const std::vector<bool>& present) {
+    std::vector<ValueId> found;
+    for (size_t i = 0; i < present.size(); ++i)
+      if (present[i]) found.push_back(arrived[i]);
+    return found;
   }
 
   SplitBackward backward(int way, const std::vector<bool>& present) const {
@@ -110,9 +135,6 @@ class BranchBackward {
       for (int way : {0, 1})
         for (ValueId value : backward(way, all).saved) {
           if (!is_own(way, value)) continue;
-          if (region_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
-          for (ValueId size : region_.type(value).sizes)
-            if (is_own(way, size)) refuse("they read a tensor whose size is found on one way");
           saved[way].push_back(value);
         }
       for (int way : {0, 1})
@@ -133,64 +155,63 @@ class BranchBackward {
   int64_t place_of_saved(int way, ValueId value) {
     for (size_t i = 0; i < instruction().results.size(); ++i)
       if (yielded(way, i) == value) return static_cast<int64_t>(i);
-    const ValueId result = region_.add_value(Type(region_.type(value)));
+    Type type = region_.type(value), elsewhere = type;
+    for (size_t i = 0; i < type.sizes.size(); ++i) {
+      if (!is_own(way, type.sizes[i])) continue;  // one that the way finds
+      type.sizes[i] = region_.add_value({ValueKind::Int, {}, {}});
+      elsewhere.sizes[i] = kNoValue;
+    }
+    const ValueId result = region_.add_value(std::move(type));
     instruction().results.push_back(result);
     Block& block = *instruction().blocks[static_cast<size_t>(way)];
     Block& other = *instruction().blocks[static_cast<size_t>(1 - way)];
     block.instructions.back().operands.push_back(value);
-    const ValueId nothing = add_nothing(other, region_.type(value));
+    const ValueId nothing = add_nothing(region_, other, elsewhere);
     other.instructions.back().operands.push_back(nothing);
     return static_cast<int64_t>(instruction().results.size() - 1);
-  }
-  // A tensor of that type that takes no memory, in front of what the block yields.
-  ValueId add_nothing(Block& block, const Type& like) {
-    const Type type = like;
-    const auto add = [&](Code code, Type made) -> Instruction& {
-      Instruction one;
-      one.code = code;
-      one.origin = block.instructions.back().origin;
-      one.results.push_back(region_.add_value(std::move(made)));
-      return *block.instructions.insert(block.instructions.end() - 1, std::move(one));
-    };
-    const bool is_float = is_floating(type.dtype) || is_complex(type.dtype);
-    Instruction& zero = add(Code::Const, {is_float ? ValueKind::Float : ValueKind::Int, {}, {}});
-    zero.number = is_float ? Scalar::of_float(0) : Scalar::of_int(0);
-    const ValueId value = zero.results[0];
-    Instruction& one = add(Code::Const, {ValueKind::Int, {}, {}});
-    one.number = Scalar::of_int(1);
-    Type small = type;
-    for (ValueId& size : small.sizes) size = one.results[0];
-    Instruction& full = add(Code::Op, Type(small));
-    full.op = Op::full;
-    full.attributes.dtype = type.dtype;
-    full.operands.push_back(value);
-    for (ValueId size : small.sizes) full.operands.push_back(size);
-    const ValueId element = full.results[0];
-    Instruction& all = add(Code::Op, Type(type));
-    all.op = Op::broadcast;
-    all.operands.push_back(element);
-    for (ValueId size : type.sizes) all.operands.push_back(size);
-    return all.results[0];
   }
 
   // ---- the way back ----
 
+  struct Reached {
+    ValueId target;
+    int ways;       // 1: by the first block, 2: by the second
+    bool is_found;  // a block itself finds out whether it does
+  };
+  // What holds where a gradient has arrived behind the branch. `found`: what the block that was taken has found out.
+  ValueId arrives_by(const Reached& one, ValueId found, ValueId condition, GradientSums& sums) {
+    const ValueId way = one.is_found    ? found
+                        : one.ways == 1 ? condition
+                                        : builder_.scalar(ScalarOp::logical_not, {&condition, 1});
+    const ValueId before = sums.condition(one.target);
+    return before == kNoValue ? way : emit_.scalar(ScalarOp::logical_or, before, way);
+  }
+
   // The targets that either block leads to, in the order of the targets.
-  void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool>& present, GradientSums& sums) {
+  void find_reached(const SplitBackward (&backwards)[2], const std::vector<bool> (&present)[2], GradientSums& sums) {
     std::vector<int> by(targets_.size());
-    for (int way : {0, 1})
+    std::vector<bool> is_found(targets_.size());
+    for (int way : {0, 1}) {
       for (size_t part : backwards[way].parts) by[part] |= 1 << way;
+      for (const auto& [part, holds] : backwards[way].conditions) {
+        const size_t target = backwards[way].parts[part];
+        if (!leads_always(backwards[way], target)) is_found[target] = true;
+      }
+    }
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (by[i] == 0) continue;
-      const bool has_arrived = sums.has_arrived(targets_[i]);
-      if (by[i] != 3 && !has_arrived) refuse("one way alone leads to a tensor that has no other gradient");
-      // What a way hands on as it was gets the terms of both one by one on the tape.
+      // What a way hands on as it was gets the terms of both one by one on the tape. A sum of two is the same in any
+      // order. Behind the region the two are one tensor then, and what comes from there arrives at the other.
       for (size_t k = 0; k < outputs_.size(); ++k)
-        for (int way : {0, 1})
-          if (present[k] && yielded(way, outputs_[k]) == targets_[i] &&
-              (has_arrived || sums.so_far(targets_[i]) != kNoValue))
+        for (int way : {0, 1}) {
+          const ValueId result = instruction().results[outputs_[k]];
+          if (!present[way][k] || yielded(way, outputs_[k]) != targets_[i] || sums.is_from_behind(result) ||
+              sums.so_far(targets_[i]) == kNoValue)
+            continue;
+          if (!sums.is_one_term(targets_[i]) || !sums.is_one_term(result))
             refuse("on one way a tensor is one that is used elsewhere");
-      reached_.push_back(targets_[i]);
+        }
+      reached_.push_back({targets_[i], by[i], is_found[i]});
     }
   }
 
@@ -199,16 +220,66 @@ class BranchBackward {
     std::vector<ValueId> inputs;
     for (ValueId value : backward.saved) inputs.push_back(is_own(way, value) ? ways_[way].results.at(value) : value);
     inputs.insert(inputs.end(), arrived.begin(), arrived.end());
+    const auto take = [&](size_t part) -> ValueId& {
+      ValueId& sum = sums[place_of(targets_[part])];
+      if (sum == kNoValue) sum = emit_.like(targets_[part], -0.0);
+      return sum;
+    };
+    for (size_t part : backward.taking) inputs.push_back(take(part));
     const uint32_t origin = builder_.origin;
     const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
     builder_.origin = origin;
-    for (size_t i = 0; i < terms.size(); ++i) {
-      const auto place = std::find(reached_.begin(), reached_.end(), targets_[backward.parts[i]]);
-      ValueId& sum = sums[static_cast<size_t>(place - reached_.begin())];
-      sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
+    for (size_t i = 0; i < backward.parts.size(); ++i) {
+      const ValueId target = targets_[backward.parts[i]];
+      ValueId& sum = sums[place_of(target)];
+      const bool is_whole = std::find(backward.taking.begin(), backward.taking.end(), backward.parts[i]) !=
+                            backward.taking.end();  // a branch or loop in the block has gone on from the sum
+      const ValueId both = sum == kNoValue || is_whole ? terms[i] : emit_.add(sum, terms[i]);
+      const std::optional<size_t> holds = condition_of(backward, i);
+      if (!holds || is_whole) sum = both;
+      else sum = in_some_runs(terms[*holds], both, sum == kNoValue ? emit_.like(target, -0.0) : sum, target);
     }
-    for (size_t i = 0; i < sums.size(); ++i) keep_sizes(sums[i], reached_[i]);
+    for (size_t i = 0; i < reached_.size(); ++i) {
+      if (sums[i] == kNoValue) sums[i] = emit_.like(reached_[i].target, -0.0);
+      keep_sizes(sums[i], reached_[i].target);
+    }
+    for (size_t i = 0; i < reached_.size(); ++i)
+      if (reached_[i].is_found) sums.push_back(found_by(backward, terms, reached_[i].target));
     return sums;
+  }
+  size_t place_of(ValueId target) const {
+    const auto place =
+        std::find_if(reached_.begin(), reached_.end(), [&](const Reached& one) { return one.target == target; });
+    return static_cast<size_t>(place - reached_.begin());
+  }
+  ValueId in_some_runs(ValueId holds, ValueId one, ValueId other, ValueId like) {
+    keep_sizes(one, like);
+    keep_sizes(other, like);
+    builder_.begin_branch();
+    builder_.next_branch();
+    return builder_.end_branch(holds, {&one, 1}, {&other, 1})[0];
+  }
+  // Where the Bool is by which part number `part` arrives; empty: it always does.
+  static std::optional<size_t> condition_of(const SplitBackward& backward, size_t part) {
+    for (const auto& [its, holds] : backward.conditions)
+      if (its == part) return holds;
+    return std::nullopt;
+  }
+  static bool leads_always(const SplitBackward& backward, size_t target) {
+    for (size_t i = 0; i < backward.parts.size(); ++i)
+      if (backward.parts[i] == target && !condition_of(backward, i)) return true;
+    return false;
+  }
+  // Whether that block has led a gradient to the target.
+  ValueId found_by(const SplitBackward& backward, const std::vector<ValueId>& terms, ValueId target) {
+    ValueId found = builder_.constant_bool(false);
+    for (size_t i = 0; i < backward.parts.size(); ++i) {
+      if (targets_[backward.parts[i]] != target) continue;
+      const std::optional<size_t> holds = condition_of(backward, i);
+      if (!holds) return builder_.constant_bool(true);
+      found = emit_.scalar(ScalarOp::logical_or, found, terms[*holds]);
+    }
+    return found;
   }
 
   // A gradient has the sizes of what it is one of, whatever they are computed by.
@@ -224,7 +295,7 @@ class BranchBackward {
   const ValueSet& stops_;
   std::vector<size_t> outputs_;   // places of results that gradients may arrive at
   std::vector<ValueId> targets_;  // from outside, which the blocks read
-  std::vector<ValueId> reached_;
+  std::vector<Reached> reached_;
   Way ways_[2];
 };
 

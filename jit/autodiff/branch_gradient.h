@@ -1,9 +1,9 @@
 #pragma once
 // Reverse mode of If: an If by the same condition, whose blocks go back through those of the forward (split.h). What a
 // block's backward reads of the block's own values becomes results of the forward's If. Sums go on from what has
-// arrived behind the branch, term by term in the order of the eager tape. Refused are branches of which one block alone
-// leads to a tensor that has no other gradient by then: whether that gets one would depend on the run. Knows regions;
-// must not know where the gradients go in the end.
+// arrived behind the branch, term by term in the order of the eager tape. Where one block alone leads to a tensor, the
+// other one gives a negative zero, and only the run knows whether the tensor gets a gradient (GradientSums::condition).
+// Knows regions; must not know where the gradients go in the end.
 #include <functional>
 
 #include "jit/autodiff/loop_gradient.h"

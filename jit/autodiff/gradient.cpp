@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include "jit/autodiff/branch_gradient.h"
@@ -42,14 +43,23 @@ class Backward final : private GradientSums {
     for (const Instruction& instruction : region_.body.instructions) {
       if (instruction.code == Code::Op && instruction.op == Op::save_for_backward && instruction.attributes.mode == 1)
         same_[instruction.results[0]] = instruction.operands[0];
-      if (instruction.code == Code::Loop) take_loop(instruction);
+      if (instruction.code == Code::Loop && instruction.attributes.mode != kWhile) take_loop(instruction);
       if (!instruction.blocks.empty()) take_sums(instruction);
     }
-    for (const GradientSeed& seed : seeds) add(seed.value, seed.gradient);
+    for (const GradientSeed& seed : seeds) {
+      add(seed.value, seed.gradient, kNoValue);
+      if (separate_.empty()) continue;
+      const ValueId value = itself(seed.value);
+      sums_.insert(value);
+      if (const ValueId arrived = gradient(value); arrived != kNoValue) from_behind_[value] = arrived;
+    }
     for (size_t i = count; i-- > 0;) visit(i);
     builder_.origin = origin;
     std::vector<ValueId> gradients;
-    for (ValueId value : wrt) gradients.push_back(value == kNoValue ? kNoValue : gradient(value));
+    for (ValueId value : wrt) {
+      gradients.push_back(value == kNoValue ? kNoValue : gradient(value));
+      if (value != kNoValue && !separate_.count(value) && condition(value) != kNoValue) refuse_condition();
+    }
     return gradients;
   }
 
@@ -80,18 +90,22 @@ class Backward final : private GradientSums {
     }
     return value;
   }
-  void add(ValueId value, ValueId gradient) {
+  // `holds`: the term is none unless that Bool value is true, and may be anything then.
+  void add(ValueId value, ValueId gradient, ValueId holds) override {
     value = itself(value);
     put_together(value);
-    add_last_row(value, gradient);
+    add_last_row(value, gradient, holds);
+    if (holds != kNoValue || condition(value) != kNoValue) return add_in_some_runs(value, gradient, holds);
     if (const auto place = separate_.find(value); place != separate_.end()) return add_term(place->second, gradient);
     const auto [place, fresh] = gradients_.emplace(value, gradient);
-    if (!fresh) place->second = sum(place->second, gradient);
+    if (fresh) return;
+    sums_.insert(value);
+    place->second = sum(place->second, gradient);
   }
+  bool is_one(size_t wrt) const { return add_up_ || joined_.count(wrt) != 0; }
   void add_term(size_t wrt, ValueId gradient) {
-    const bool is_one = add_up_ || joined_.count(wrt) != 0;
-    Contribution* term = is_one ? term_of(wrt) : nullptr;
-    const ValueId before = term ? term->gradient : is_one ? taken(wrt) : kNoValue;
+    Contribution* term = is_one(wrt) ? term_of(wrt) : nullptr;
+    const ValueId before = term ? term->gradient : is_one(wrt) ? taken(wrt) : kNoValue;
     const ValueId after = before == kNoValue ? gradient : sum(before, gradient);
     if (term) term->gradient = after;
     else parts_.terms.push_back({wrt, after});
@@ -100,6 +114,50 @@ class Backward final : private GradientSums {
     for (Contribution& term : parts_.terms)
       if (term.wrt == wrt) return &term;
     return nullptr;
+  }
+
+  // ---- gradients that arrive in some runs alone ----
+
+  // The term, or what has arrived before, comes in some runs alone.
+  void add_in_some_runs(ValueId value, ValueId gradient, ValueId holds) {
+    if (const auto place = separate_.find(value); place != separate_.end() && !is_one(place->second))
+      return parts_.terms.push_back({place->second, gradient, holds});
+    const ValueId own = condition(value), before = arrived(value);
+    if (before == kNoValue) return set(value, gradient, holds, false);
+    const bool is_whole = own == kNoValue || filled_.count(value) != 0;  // what has arrived is a gradient in any run
+    const auto both = [&] { return sum(before, gradient); };
+    const auto alone = [&] { return gradient; };
+    const auto after = [&] { return is_whole || own == holds ? both() : either(own, both, alone); };
+    if (holds == kNoValue) return set(value, after(), kNoValue);
+    if (own == holds) return set(value, after(), holds, is_whole);
+    const ValueId sum_of_both = either(holds, after, [&] { return before; });
+    if (has_arrived(value)) return set(value, sum_of_both, kNoValue);
+    set(value, sum_of_both, own == kNoValue ? holds : any_of(own, holds), is_whole);
+  }
+  ValueId any_of(ValueId a, ValueId b) {
+    const ValueId both[] = {a, b};
+    return builder_.scalar(ScalarOp::logical_or, both);
+  }
+  template <class First, class Second>
+  ValueId either(ValueId condition, const First& first, const Second& second) {
+    return builder_.branch(
+        condition, [&] { return std::vector<ValueId>{first()}; }, [&] { return std::vector<ValueId>{second()}; })[0];
+  }
+  // What holds where the gradients of these arrive; kNoValue: always. NotImplementedError: it is not one.
+  ValueId condition_of(const SmallVector<ValueId, 2>& results) {
+    std::optional<ValueId> found;
+    for (ValueId result : results) {
+      if (!needed(result) || gradient(result) == kNoValue) continue;
+      const ValueId its = condition(result);
+      if (found && *found != its) refuse_condition();
+      found = its;
+    }
+    return found.value_or(kNoValue);
+  }
+  [[noreturn]] static void refuse_condition() {
+    throw Error(ErrorKind::NotImplementedError,
+                "gradients through this branch are not compiled: one way alone leads to a tensor that has no other "
+                "gradient");
   }
 
   // ---- loops ----
@@ -123,9 +181,10 @@ class Backward final : private GradientSums {
     });
   }
   // A row of a stack is the carried value of that turn: the gradient of the last is one of the loop's result.
-  void add_last_row(ValueId value, ValueId gradient) {
+  void add_last_row(ValueId value, ValueId gradient, ValueId holds) {
     const auto found = last_rows_.find(value);
     if (found == last_rows_.end()) return;
+    if (holds != kNoValue) refuse_condition();
     const auto [result, trips] = found->second;
     const ValueId one = builder_.constant(int64_t{1});
     const ValueId last[] = {builder_.scalar(ScalarOp::sub, std::array{trips, one}), one, one};
@@ -133,7 +192,7 @@ class Backward final : private GradientSums {
     first_axis.axes = {0};
     const ValueId row = builder_.op(Op::slice, {&gradient, 1}, last, first_axis);
     const ValueList sizes = region_.type(result).sizes;
-    add(result, builder_.op(Op::reshape, {&row, 1}, sizes, {}));
+    add(result, builder_.op(Op::reshape, {&row, 1}, sizes, {}), kNoValue);
   }
   // What arrives at a wrt value that loops contribute to goes on from what other nodes have contributed.
   ValueId taken(size_t wrt) {
@@ -150,6 +209,14 @@ class Backward final : private GradientSums {
   }
   ValueId so_far(ValueId value) override {
     value = itself(value);
+    const ValueId holds = condition(value);
+    if (holds == kNoValue || filled_.count(value)) return arrived(value);
+    const ValueList sizes = region_.type(value).sizes;
+    const auto nothing = [&] { return builder_.fill(builder_.constant(-0.0), sizes, builder_.dtype(value)); };
+    set(value, either(holds, [&] { return arrived(value); }, nothing), holds, true);
+    return arrived(value);
+  }
+  ValueId arrived(ValueId value) {
     const auto place = separate_.find(value);
     if (place == separate_.end()) return gradient(value);
     const Contribution* term = term_of(place->second);
@@ -157,26 +224,47 @@ class Backward final : private GradientSums {
   }
   bool has_arrived(ValueId value) override {
     value = itself(value);
+    if (conditions_.count(value)) return false;
     const auto place = separate_.find(value);
     return place == separate_.end() ? gradient(value) != kNoValue : term_of(place->second) != nullptr;
   }
-  void set(ValueId value, ValueId gradient) override {
+  bool is_one_term(ValueId value) override {
     value = itself(value);
+    return !separate_.count(value) && !sums_.count(value) && gradient(value) != kNoValue;
+  }
+  bool is_from_behind(ValueId value) override {
+    const auto found = from_behind_.find(itself(value));
+    return found != from_behind_.end() && found->second == gradient(found->first);
+  }
+  ValueId condition(ValueId value) override {
+    const auto found = conditions_.find(itself(value));
+    return found == conditions_.end() ? kNoValue : found->second;
+  }
+  void set(ValueId value, ValueId gradient, ValueId holds) override { set(value, gradient, holds, true); }
+  // `is_filled`: it is what it was before, or a negative zero, where nothing arrives.
+  void set(ValueId value, ValueId gradient, ValueId holds, bool is_filled) {
+    value = itself(value);
+    conditions_.erase(value);
+    filled_.erase(value);
+    if (holds != kNoValue) conditions_[value] = holds;
+    if (holds != kNoValue && is_filled) filled_.insert(value);
+    sums_.insert(value);
     const auto place = separate_.find(value);
     if (place == separate_.end()) {
       gradients_[value] = gradient;
     } else if (Contribution* term = term_of(place->second)) {
-      term->gradient = gradient;
+      *term = {place->second, gradient, holds};
     } else {
-      parts_.terms.push_back({place->second, gradient});
+      parts_.terms.push_back({place->second, gradient, holds});
     }
   }
-  void add_slice(ValueId whole, const SlicePart& part) override {
+  void add_slice(ValueId whole, const SlicePart& part, ValueId holds) override {
     whole = itself(whole);
-    if (!separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part)) return;
+    if (holds == kNoValue && !separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part))
+      return;
     SlicedGradient one;
     one.take(builder_, part);
-    add(whole, one.whole(builder_, whole));
+    add(whole, one.whole(builder_, whole), holds);
   }
   // Their terms have a place of their own, whichever gradient comes first.
   void put_joined_behind() {
@@ -207,6 +295,7 @@ class Backward final : private GradientSums {
     if (found == slices_.end()) return;
     const SlicedGradient sliced = std::move(found->second);
     slices_.erase(value);
+    sums_.insert(value);
     gradients_.emplace(value, sliced.whole(builder_, value));
   }
 
@@ -220,11 +309,13 @@ class Backward final : private GradientSums {
     for (ValueId result : instruction.results)
       arrives |= needed(result) && !stops_.count(result) && gradient(result) != kNoValue;
     if (!arrives) return;
+    const ValueId holds = condition_of(results);
+    if (holds != kNoValue && !instruction.blocks.empty()) refuse_condition();
     if (instruction.code == Code::Loop) return append_loop_backward(builder_, index, stops_, *this, &parts_.saving);
     if (instruction.code == Code::If) return append_branch_backward(builder_, index, stops_, *this, &parts_.saving);
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
-    if (instruction.op == Op::slice && waits(instruction)) return;
-    apply_rule(region_.body.instructions[index]);
+    if (instruction.op == Op::slice && holds == kNoValue && waits(instruction)) return;
+    apply_rule(region_.body.instructions[index], holds);
   }
 
   void inspect(ValueId value) {
@@ -232,11 +323,11 @@ class Backward final : private GradientSums {
     if (found == gradients_.end() || !inspected_.all.count(value) || !needed(value)) return;
     const ValueId gradient = found->second;
     found->second = builder_.op(Op::copy, {&gradient, 1}, {}, {});
-    parts_.inspected.push_back({value, found->second});
+    parts_.inspected.push_back({value, found->second, condition(value)});
   }
 
   // Copies what it needs: emitting moves the region's instructions.
-  void apply_rule(const Instruction& instruction) {
+  void apply_rule(const Instruction& instruction, ValueId holds) {
     builder_.origin = instruction.origin;
     const Op op = instruction.op;
     const OpAttributes attributes = instruction.attributes;
@@ -254,7 +345,7 @@ class Backward final : private GradientSums {
     GradientCall call{builder_, operands, scalars, results, gradients, attributes, wanted.data(), out.data()};
     gradient_row(op).rule(call);
     for (size_t i = 0; i < count; ++i)
-      if (wanted[i] && out[i] != kNoValue) add(operands[i], out[i]);
+      if (wanted[i] && out[i] != kNoValue) add(operands[i], out[i], holds);
   }
 
   RegionBuilder& builder_;
@@ -263,6 +354,10 @@ class Backward final : private GradientSums {
   ValueSet needed_;  // values through which a wrt value reaches others
   InspectedValues inspected_;
   ValueMap<ValueId> gradients_;
+  ValueMap<ValueId> conditions_;     // of those that arrive in some runs alone: by which Bool values
+  ValueSet filled_;                  // and those of them that change no sum in the other runs
+  ValueSet sums_;                    // those of several terms, as far as is known
+  ValueMap<ValueId> from_behind_;    // what has arrived at values that leave the region
   ValueMap<SlicedGradient> slices_;  // what has not become a gradient yet
   ValueMap<ValueId> same_;           // results of save_for_backward with mode 1, and their operands
   ValueSet said_;                    // those of them that a gradient has come to
@@ -304,6 +399,7 @@ void flow(const Block& block, const ValueSet& stops, ValueSet* values) {
       continue;
     }
     const bool nested = !instruction.blocks.empty();
+    for (const auto& way : instruction.blocks) flow(*way, stops, values);
     if (!nested && (instruction.code != Code::Op || !is_differentiable(instruction.op))) continue;
     bool reached = false;
     for_each_use(instruction, [&](ValueId value) { reached |= values->count(value) != 0; });

@@ -16,16 +16,25 @@ struct GradientSeed {
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
 // Loops and branches on the way may get more results (loop_gradient.h, branch_gradient.h).
-// NotImplementedError when one would have to flow through one that is refused there. `saving`, when not null,
+// NotImplementedError when one would have to flow through one that is refused there, or when only the run knows whether
+// one arrives. `saving`, when not null,
 // takes the first results of the ops whose rules read saved values.
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops = {},
                                      std::vector<ValueId>* saving = nullptr);
 
-// One term of the gradient of wrt[`wrt`].
+// One term of the gradient of wrt[`wrt`]. Where only some ways of branches lead there it is none unless `holds`, a Bool
+// value, is true.
 struct Contribution {
   size_t wrt;
   ValueId gradient;
+  ValueId holds = kNoValue;
+};
+
+// The whole gradient of a value; none unless `holds` is.
+struct InspectedGradient {
+  ValueId value, gradient;
+  ValueId holds = kNoValue;
 };
 
 // Values in the middle whose whole gradients somebody looks at. Those of `wanted`, some of `all`, are computed for
@@ -38,7 +47,7 @@ struct BackwardParts {
   std::vector<Contribution> terms;
   // The whole gradient of each inspected value that has one: a copy, so that what flows through this value alone is
   // told apart. In the order in which they become known.
-  std::vector<GradientSeed> inspected;
+  std::vector<InspectedGradient> inspected;
   std::vector<ValueId> whole;   // the gradients of the seeded values, kNoValue where no wrt value is reached
   std::vector<ValueId> saving;  // first results of the ops whose rules read saved values
   // Where loops or branches contribute to a wrt value, there is one term, behind the others, which holds what had

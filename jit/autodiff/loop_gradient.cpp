@@ -4,7 +4,7 @@
 #include <map>
 
 #include "jit/autodiff/loop_turn.h"
-#include "jit/autodiff/rules_support.h"
+#include "jit/autodiff/while_gradient.h"
 
 namespace tsc::jit {
 namespace {
@@ -14,7 +14,8 @@ class LoopBackward {
   LoopBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
                std::vector<ValueId>* saving)
       : builder_(builder), region_(builder.region()), emit_(builder), loop_(loop), sums_(sums), saving_(saving),
-        turn_(builder, loop, stops, [&](ValueId value) { return sums.needed(value); }) {}
+        turn_(builder, loop, 0, builder.region().body.instructions[loop].attributes.axes.empty(), stops,
+              [&](ValueId value) { return sums.needed(value); }) {}
 
   void run() {
     if (turn_.outputs().empty() || turn_.targets().empty()) return;
@@ -55,7 +56,7 @@ class LoopBackward {
   bool is_settled() {
     for (bool again = true; again;) {
       again = false;
-      const std::vector<bool> now = present(), next = handed_on(now);
+      const std::vector<bool> now = present(), next = turn_.handed_on(now, rows_in_front_);
       for (size_t i = 0; i < now.size(); ++i) {
         if (now[i] || !next[i] || !turn_.contributes(i, now)) continue;
         arrived_[i] = emit_.like(result(turn_.outputs()[i].place), -0.0);
@@ -65,56 +66,6 @@ class LoopBackward {
     }
     return true;
   }
-  std::vector<bool> reached_by(const std::vector<bool>& present) {
-    std::vector<bool> reached(turn_.targets().size());
-    for (size_t part : turn_.backward(present).parts) reached[part] = true;
-    return reached;
-  }
-  std::vector<bool> handed_on(const std::vector<bool>& present) {
-    std::vector<bool> next = present;
-    const std::vector<bool> reached = reached_by(present);
-    for (size_t i = 0; i < turn_.targets().size(); ++i) {
-      const Target& target = turn_.targets()[i];
-      if (target.kind != Target::Kind::Carried) continue;
-      if (const auto place = output_of(target)) next[*place] = rows_in_front_[i] != kNoValue || reached[i];
-    }
-    return next;
-  }
-  std::optional<size_t> output_of(const Target& target) const {
-    for (size_t i = 0; i < turn_.outputs().size(); ++i)
-      if (turn_.outputs()[i].is_carried && turn_.outputs()[i].place == target.place) return i;
-    return std::nullopt;
-  }
-
-  // ---- one turn ----
-
-  ValueId row(ValueId stack, ValueId number) {
-    const ValueId one = emit_.slice(stack, 0, number, emit_.number(1));
-    Values sizes = emit_.sizes(stack);
-    sizes.erase(sizes.begin());
-    return emit_.reshape(one, sizes);
-  }
-  ValueId saved(ValueId value, ValueId number) {
-    if (value == turn_.number()) return number;
-    return turn_.is_own(value) ? row(turn_.stack_of(value), number) : value;
-  }
-  // The sums of the targets behind the backward of one turn; what they began with is in `sums`.
-  void emit_turn(ValueId number, const std::vector<ValueId>& carried, std::vector<ValueId>* sums) {
-    const std::vector<bool> flags = present();
-    const SplitBackward& backward = turn_.backward(flags);
-    std::vector<ValueId> inputs;
-    for (ValueId value : backward.saved) inputs.push_back(saved(value, number));
-    for (size_t i = 0; i < flags.size(); ++i)
-      if (flags[i]) inputs.push_back(turn_.outputs()[i].is_carried ? carried[i] : row(arrived_[i], number));
-    const uint32_t origin = builder_.origin;
-    const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
-    builder_.origin = origin;
-    for (size_t i = 0; i < terms.size(); ++i) {
-      ValueId& sum = (*sums)[backward.parts[i]];
-      sum = sum == kNoValue ? terms[i] : emit_.add(sum, terms[i]);
-    }
-    if (saving_) saving_->insert(saving_->end(), backward.saving.begin(), backward.saving.end());
-  }
 
   // ---- turns that are written out ----
 
@@ -123,17 +74,17 @@ class LoopBackward {
   void write_out(int written) {
     const ValueId number = from_end(written + 1);
     std::vector<ValueId> sums(turn_.targets().size(), kNoValue);
-    const std::vector<bool> reached = reached_by(present());
+    const std::vector<bool> reached = turn_.reached(present());
     for (size_t i = 0; i < sums.size(); ++i) {
-      if (rows_in_front_[i] != kNoValue) sums[i] = row(rows_in_front_[i], from_end(written + 2));
+      if (rows_in_front_[i] != kNoValue) sums[i] = turn_.row(rows_in_front_[i], from_end(written + 2));
       if (turn_.targets()[i].kind == Target::Kind::Outside && reached[i])
         sums[i] = sums_.so_far(turn_.targets()[i].value);
     }
-    emit_turn(number, arrived_, &sums);
+    turn_.go_back(number, present(), arrived_, &sums, saving_);
     for (size_t i = 0; i < sums.size(); ++i) {
       const Target& target = turn_.targets()[i];
       if (target.kind == Target::Kind::Carried) {
-        if (const auto place = output_of(target)) arrived_[*place] = sums[i];
+        if (const auto place = turn_.output_of(target)) arrived_[*place] = sums[i];
       } else if (sums[i] == kNoValue) {
         continue;
       } else if (target.kind == Target::Kind::Outside) {
@@ -183,7 +134,7 @@ class LoopBackward {
     if (std::find(flags.begin(), flags.end(), true) == flags.end()) return;
     const ValueId turns = written == 0 ? trips_ : from_end(written);
     Rolled rolled;
-    rolled.reached = reached_by(flags);
+    rolled.reached = turn_.reached(flags);
     for (size_t i = 0; i < flags.size(); ++i) {
       if (!flags[i] || !turn_.outputs()[i].is_carried) continue;
       rolled.outputs.push_back(i);
@@ -193,7 +144,7 @@ class LoopBackward {
     for (size_t i = 0; i < turn_.targets().size(); ++i) {
       const Target& target = turn_.targets()[i];
       if (target.kind == Target::Kind::Carried) {
-        const auto place = output_of(target);
+        const auto place = turn_.output_of(target);
         if (place && flags[*place]) rolled.begins[i] = begins_of(i, turns);
       } else if (target.kind == Target::Kind::Outside && rolled.reached[i]) {
         const ValueId so_far = sums_.so_far(target.value);
@@ -208,18 +159,18 @@ class LoopBackward {
     std::vector<Type> types;
     for (ValueId value : rolled.initial) types.push_back(region_.type(value));
     const std::vector<ValueId> inputs = builder_.begin_loop(types);
-    std::vector<ValueId> carried(turn_.outputs().size(), kNoValue), sums(turn_.targets().size(), kNoValue);
+    std::vector<ValueId> carried = arrived_, sums(turn_.targets().size(), kNoValue);
     for (size_t i = 0; i < rolled.outputs.size(); ++i) carried[rolled.outputs[i]] = inputs[1 + i];
     for (size_t i = 0; i < rolled.targets.size(); ++i) sums[rolled.targets[i]] = inputs[1 + rolled.outputs.size() + i];
     for (size_t i = 0; i < sums.size(); ++i)
-      if (rolled.begins[i] != kNoValue) sums[i] = row(rolled.begins[i], inputs[0]);
-    emit_turn(inputs[0], carried, &sums);
+      if (rolled.begins[i] != kNoValue) sums[i] = turn_.row(rolled.begins[i], inputs[0]);
+    turn_.go_back(inputs[0], present(), carried, &sums, saving_);
     std::vector<ValueId> next, stacked;
     next.resize(rolled.outputs.size(), kNoValue);
     for (size_t i = 0; i < sums.size(); ++i) {
       const Target& target = turn_.targets()[i];
       if (target.kind == Target::Kind::Carried) {
-        const auto place = output_of(target);
+        const auto place = turn_.output_of(target);
         const auto at = place ? std::find(rolled.outputs.begin(), rolled.outputs.end(), *place) : rolled.outputs.end();
         if (at != rolled.outputs.end()) next[static_cast<size_t>(at - rolled.outputs.begin())] = sums[i];
       } else if (target.kind == Target::Kind::Slice && rolled.reached[i]) {
@@ -254,29 +205,9 @@ class LoopBackward {
     for (size_t i = 0; i < turn_.targets().size(); ++i) {
       const Target& target = turn_.targets()[i];
       if (target.kind == Target::Kind::Slice && rolled.reached[i])
-        sums_.add_slice(target.whole, joined(target, results[next++], turns));
+        sums_.add_slice(target.whole, turn_.side_by_side(target, results[next++], turns));
     }
   }
-  // The rows side by side, as one slice of the whole.
-  SlicePart joined(const Target& target, ValueId rows, ValueId turns) {
-    if (target.step < 0) rows = emit_.flip(rows, 0);
-    const Values sizes = emit_.sizes(rows);
-    Sizes axes;
-    for (int64_t axis = 1; axis < static_cast<int64_t>(sizes.size()); ++axis) axes.push_back(axis);
-    axes.insert(static_cast<size_t>(target.axis), 0);
-    Values merged(sizes.begin() + 1, sizes.end());
-    merged[static_cast<size_t>(target.axis)] = emit_.scalar(ScalarOp::mul, turns, target.length);
-    ValueId start = target.base;
-    if (target.step < 0) {
-      const ValueId last =
-          emit_.scalar(ScalarOp::mul, emit_.scalar(ScalarOp::sub, turns, emit_.number(1)), emit_.number(target.step));
-      start = emit_.scalar(ScalarOp::add, start, last);
-    }
-    const ValueId moved = target.axis == 0 ? rows : emit_.permute(rows, axes);
-    return {target.axis,     start, merged[static_cast<size_t>(target.axis)], emit_.reshape(moved, merged),
-            builder_.origin, true};
-  }
-
   RegionBuilder& builder_;
   Region& region_;
   Emit emit_;
@@ -295,7 +226,7 @@ class LoopBackward {
 void append_loop_backward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
                           std::vector<ValueId>* saving) {
   if (builder.region().body.instructions[loop].attributes.mode == kWhile)
-    LoopTurnBackward::refuse("only the run knows how many turns it has");
+    return append_while_backward(builder, loop, stops, sums, saving);
   LoopBackward(builder, loop, stops, sums, saving).run();
 }
 

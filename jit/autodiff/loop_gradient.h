@@ -19,11 +19,20 @@ class GradientSums {
   virtual bool needed(ValueId value) const = 0;
   // kNoValue: nothing has arrived.
   virtual ValueId so_far(ValueId value) = 0;
-  // Whether a term of this region has; what other nodes have contributed is not known.
+  // Whether a term of this region has, in any run; what other nodes have contributed is not known.
   virtual bool has_arrived(ValueId value) = 0;
-  // `gradient` holds what has arrived, too.
-  virtual void set(ValueId value, ValueId gradient) = 0;
-  virtual void add_slice(ValueId whole, const SlicePart& part) = 0;
+  // The Bool value by which terms of this region have arrived in some runs alone; kNoValue: in all of them, or in none.
+  virtual ValueId condition(ValueId value) = 0;
+  // Whether what has arrived is certainly one term, and no sum of several; whether it has come from behind the region,
+  // and nothing else.
+  virtual bool is_one_term(ValueId value) = 0;
+  virtual bool is_from_behind(ValueId value) = 0;
+  // `gradient` holds what has arrived, too. With a condition it is a negative zero, which changes no sum, or what other
+  // nodes have contributed, where the condition does not hold.
+  virtual void set(ValueId value, ValueId gradient, ValueId condition = kNoValue) = 0;
+  // A term that joins what has arrived. With a condition it is none, and may be anything, where that does not hold.
+  virtual void add(ValueId value, ValueId gradient, ValueId condition) = 0;
+  virtual void add_slice(ValueId whole, const SlicePart& part, ValueId condition = kNoValue) = 0;
 
  protected:
   ~GradientSums() = default;

@@ -1,13 +1,17 @@
 #pragma once
-// One turn of a Loop as a region of its own, and its backward: what the turn's gradients go from and to, which values
-// of the turn they read, and where the loop stacks those. Private to loop_gradient.cpp.
+// One way through a turn of a Loop as a region of its own, and its backward: what the turn's gradients go from and to,
+// which values of the turn they read, and where the loop stacks those. Private to loop_gradient.cpp and
+// while_gradient.cpp.
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
 
 #include "jit/autodiff/block_region.h"
+#include "jit/autodiff/rules_support.h"
+#include "jit/autodiff/sliced_gradient.h"
 #include "jit/autodiff/split.h"
+#include "jit/autodiff/turn_ways.h"
 
 namespace tsc::jit {
 
@@ -31,14 +35,26 @@ class LoopTurnBackward {
     int64_t axis = 0, step = 0;
   };
 
-  LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops,
+  // `saves`: what a backward reads is stacked; else the loop does that already.
+  LoopTurnBackward(RegionBuilder& builder, size_t loop, size_t way, bool saves, const ValueSet& stops,
                    const std::function<bool(ValueId)>& needed);
   const std::vector<Output>& outputs() const { return outputs_; }
   const std::vector<Target>& targets() const { return targets_; }
-  ValueId number() const { return turn_.body.parameters[0]; }
-  bool is_own(ValueId value) const { return own_.count(value) != 0; }
-  // The result that holds that value of all turns.
-  ValueId stack_of(ValueId value) const { return stacks_.at(value); }
+  std::optional<size_t> output_of(const Target& target) const;
+  // A tensor in front of the loop that is like that target.
+  ValueId like(size_t target) const;
+  // One row of a stack.
+  ValueId row(ValueId stack, ValueId number);
+  // Appends the backward of turn `number`. `arrived`: the gradients of the outputs that have one, of a stack that of
+  // all rows. `sums`, by target: what they began with; it is added to them.
+  void go_back(ValueId number, const std::vector<bool>& present, const std::vector<ValueId>& arrived,
+               std::vector<ValueId>* sums, std::vector<ValueId>* saving);
+  // The rows that so many turns have for a slice side by side, as one slice of the whole.
+  SlicePart side_by_side(const Target& target, ValueId rows, ValueId turns);
+  // The targets that it reaches, and the outputs that have a gradient in front of the turn where `rows`, by target, are
+  // what its stack has got.
+  std::vector<bool> reached(const std::vector<bool>& present);
+  std::vector<bool> handed_on(const std::vector<bool>& present, const std::vector<ValueId>& rows);
   // For those outputs that have a gradient. Its parts are places among the targets, its saved values those of the turn.
   const SplitBackward& backward(const std::vector<bool>& present);
   // Whether the turn contributes to the gradient of what output number `output` yields.
@@ -47,14 +63,19 @@ class LoopTurnBackward {
 
  private:
   const Instruction& instruction() const { return builder_.region().body.instructions[loop_]; }
-  const Block& block() const { return *instruction().blocks[0]; }
+  const Block& block() const { return way_.block; }
   ValueId yielded(size_t place) const { return block().instructions.back().operands[place]; }
   // Of a stack that a backward reads: the others were there when the loop was closed, and were looked at then.
   bool is_read_back(size_t place) const {
     const auto& places = instruction().attributes.axes;
-    return std::find(places.begin(), places.end(), static_cast<int64_t>(place)) != places.end();
+    return std::any_of(places.begin(), places.end(),
+                       [&](int64_t one) { return static_cast<size_t>(one < 0 ? ~one : one) == place; });
   }
+  ValueId number() const { return turn_.body.parameters[0]; }
+  bool is_own(ValueId value) const { return own_.count(value) != 0; }
+  ValueId saved(ValueId value, ValueId number);
   size_t carried() const { return instruction().operands.size() - 1; }
+  bool is_while() const { return instruction().attributes.mode == kWhile; }
   bool is_differentiable_tensor(ValueId value) const;
   void find_outputs(const std::function<bool(ValueId)>& needed);
   void find_targets(const std::function<bool(ValueId)>& needed);
@@ -62,12 +83,16 @@ class LoopTurnBackward {
   std::optional<Target> slice_of(ValueId whole);
   // value = coefficient * number + base, where that is known.
   std::optional<std::pair<int64_t, ValueId>> linear(ValueId value);
-  void stack_saved();
+  void stack_saved(bool saves);
+  void find_saved();
   void stack(ValueId value);
+  ValueId number_in(ValueId tensor) const;
 
   RegionBuilder& builder_;
-  const size_t loop_;
+  Emit emit_;
+  const size_t loop_, number_of_way_;
   const ValueSet& stops_;
+  WayOfTurn way_;
   Region turn_;
   ValueSet own_;                // parameters, and what the turn makes
   std::vector<ValueId> outer_;  // what it uses of others, in the order of the first use

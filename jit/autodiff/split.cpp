@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "jit/autodiff/branch_gradient.h"
+#include "jit/autodiff/joint_builder.h"
 #include "jit/autodiff/rules.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/op_cost.h"
 
 namespace tsc::jit {
 namespace {
-
-// The rules ask for equal sizes that the forward has proved by running.
-class JointBuilder final : public RegionBuilder {
- public:
-  using RegionBuilder::RegionBuilder;
-  bool require_equal(ValueId, ValueId) override { return true; }
-};
 
 class Splitter {
  public:
@@ -41,6 +34,7 @@ class Splitter {
       for (const Contribution& term : parts.terms) {
         parts_.push_back(term.wrt);
         results_.push_back(term.gradient);
+        if (term.holds != kNoValue) conditions_.push_back({parts_.size() - 1, term.holds});
       }
       saving_ = std::move(parts.saving);
       inspected_ = std::move(parts.inspected);
@@ -88,7 +82,7 @@ class Splitter {
   std::vector<ValueId> everything_wanted() const {
     std::vector<ValueId> wanted = results_;
     wanted.insert(wanted.end(), whole_.begin(), whole_.end());
-    for (const GradientSeed& whole : inspected_) wanted.push_back(whole.gradient);
+    for (const InspectedGradient& whole : inspected_) wanted.push_back(whole.gradient);
     std::erase(wanted, kNoValue);
     return wanted;
   }
@@ -117,17 +111,26 @@ class Splitter {
     for (const auto& block : instruction.blocks) see(see, *block);
   }
 
+  std::vector<ValueId> all_conditions() const {
+    std::vector<ValueId> all;
+    for (const auto& [part, holds] : conditions_) all.push_back(holds);
+    for (const InspectedGradient& whole : inspected_)
+      if (whole.holds != kNoValue) all.push_back(whole.holds);
+    return all;
+  }
+
   // The backward's instructions that lead to what is wanted, and the forward tensors that they read.
   void mark_needed() {
     std::vector<ValueId> pending = everything_wanted();
+    for (ValueId holds : all_conditions()) pending.push_back(holds);
     ValueSet seen;
     while (!pending.empty()) {
       const ValueId value = pending.back();
       pending.pop_back();
-      if (!is_tensor(value) || is_gradient_input(value) || !seen.insert(value)) continue;
+      if (is_gradient_input(value) || !seen.insert(value)) continue;
       if (in_backward(value)) {
         for_each_outer_use(*definition(value), [&](ValueId operand) { pending.push_back(operand); });
-      } else {
+      } else if (is_tensor(value)) {
         needed_.push_back(value);
       }
     }
@@ -249,15 +252,21 @@ class Splitter {
     if (!scalars_seen_.insert(value) || bound_sizes_.count(value)) return;
     const Instruction* made = definition(value);
     if (made && made->code == Code::Const) return;
+    if (is_found(value)) return found_.push_back(value);
     if (made && made->code == Code::Scalar) {
       for (ValueId operand : made->operands) need_scalar(operand);
       return;
     }
     saved_scalars_.push_back(value);
   }
+  // A number that the backward finds: one of an earlier turn, which a loop has stacked, or what a branch gives.
+  bool is_found(ValueId value) const {
+    return in_backward(value) && definition(value)->code != Code::Const && definition(value)->code != Code::Scalar;
+  }
   void need_tensors(std::vector<ValueId> pending) {
     ValueSet seen;
-    while (!pending.empty()) {
+    while (!pending.empty() || !found_.empty()) {
+      if (pending.empty()) pending.swap(found_);
       const ValueId value = pending.back();
       pending.pop_back();
       if (!seen.insert(value)) continue;
@@ -283,7 +292,10 @@ class Splitter {
     // would bring are saved.
     if (!choose_scalars || !reachable_)
       for (ValueId value : gradient_inputs_) bind(value);
-    if (choose_scalars) need_tensors(everything_wanted());
+    if (choose_scalars) {
+      for (ValueId holds : all_conditions()) need_scalar(holds);
+      need_tensors(everything_wanted());
+    }
     for (ValueId value : saved_) add_tensor_input(value);
     for (ValueId value : saved_scalars_) map_[value] = out_.add_input(joint_.type(value).kind);
     for (ValueId value : gradient_inputs_) add_tensor_input(value);
@@ -371,6 +383,7 @@ class Splitter {
     if (found != map_.end()) return found->second;
     const auto bound = sizes_.find(value);
     const Instruction* made = definition(value);
+    if (is_found(value)) return tensor(value);
     if (!makeable(value)) {
       TSC_CHECK(bound != sizes_.end(), "split: a scalar is neither saved nor a saved size");
       return map_[value] = bound->second;
@@ -389,14 +402,14 @@ class Splitter {
     if (map_.count(value) || makeable_.count(value)) return true;
     if (refused.count(value)) return false;
     const Instruction* made = definition(value);
-    bool possible = made && (made->code == Code::Const || made->code == Code::Scalar);
-    for (size_t i = 0; possible && i < made->operands.size(); ++i)
+    bool possible = made && (made->code == Code::Const || made->code == Code::Scalar || is_found(value));
+    for (size_t i = 0; possible && made->code == Code::Scalar && i < made->operands.size(); ++i)
       possible = is_makeable(made->operands[i], refused) || sizes_.count(made->operands[i]);
     (possible ? makeable_ : refused).insert(value);
     return possible;
   }
 
-  // Emits the tensor and what it needs; iterative, since chains may be long.
+  // Emits the tensor, or the number that is found, and what it needs; iterative, since chains may be long.
   ValueId tensor(ValueId wanted) {
     std::vector<ValueId> pending = {wanted};
     while (!pending.empty()) {
@@ -406,7 +419,8 @@ class Splitter {
         continue;
       }
       const Instruction* made = definition(value);
-      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop || made->code == Code::If),
+      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop || made->code == Code::If ||
+                                    made->code == Code::Read),
                 "split: a tensor is not available");
       bool ready = true;
       for_each_outer_use(*made, [&](ValueId operand) {
@@ -453,13 +467,20 @@ class Splitter {
   SplitBackward build() {
     SplitBackward split;
     out_.name = joint_.name + ".backward";
-    for (const GradientSeed& whole : inspected_) split.inspected.push_back({whole.value, tensor(whole.gradient)});
+    for (const InspectedGradient& whole : inspected_) {
+      const ValueId holds = whole.holds == kNoValue ? kNoValue : scalar(whole.holds);
+      split.inspected.push_back({whole.value, tensor(whole.gradient), holds});
+    }
     std::vector<ValueId> live;
     for (ValueId result : results_) {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
       if (result != kNoValue) live.push_back(tensor(result));
     }
     if (reachable_) split.gradients.clear();
+    for (const auto& [part, holds] : conditions_) {
+      split.conditions.push_back({part, live.size()});
+      live.push_back(scalar(holds));
+    }
     split.parts = parts_;
     split.saving = saving_;
     split.taking = taking_;
@@ -481,12 +502,13 @@ class Splitter {
   const ValueSet& stops_;
   std::vector<size_t> parts_, taking_;
   std::vector<ValueId> saving_;
-  std::vector<GradientSeed> inspected_;
+  std::vector<std::pair<size_t, ValueId>> conditions_;  // of parts
+  std::vector<InspectedGradient> inspected_;
   std::vector<ValueId> whole_;
   Region joint_, out_;
   size_t first_backward_ = 0;
   ValueMap<size_t> definition_;  // value -> instruction of the joint region
-  std::vector<ValueId> gradient_inputs_, results_, needed_, saved_, saved_scalars_;
+  std::vector<ValueId> gradient_inputs_, results_, needed_, saved_, saved_scalars_, found_;
   ValueSet gradient_set_, saved_set_, bound_sizes_, scalars_seen_;
   ValueSet fixed_;  // may change before the backward runs
   ValueSet kept_;   // results of save_for_backward: a backward that meets what is made of one meets its rule too
@@ -500,55 +522,6 @@ class Splitter {
 };
 
 }  // namespace
-
-namespace {
-
-// The region with its backward behind it.
-Region joint_region(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
-                    const ValueSet& stops) {
-  Region joint = forward.clone();
-  JointBuilder builder(joint);
-  std::vector<GradientSeed> seeds;
-  for (ValueId output : outputs) seeds.push_back({output, joint.add_value(Type(joint.type(output)))});
-  append_backward_parts(builder, seeds, wrt, stops);
-  return joint;
-}
-
-}  // namespace
-
-bool prepare_backward(Region& region, size_t place, std::span<const ValueId> results, std::span<const ValueId> wrt,
-                      const ValueSet& stops, std::string* why) {
-  Region front = region.clone();
-  front.body.instructions.resize(place + 1);
-  Instruction& instruction = region.body.instructions[place];
-  try {
-    if (instruction.code == Code::If) {
-      const ValueSet needed = computed_from(front, ValueSet(wrt.begin(), wrt.end()), stops);
-      for (Region* one : {&front, &region}) {  // where it is refused, the region stays as it is
-        RegionBuilder builder(*one);
-        add_saved_results(builder, place, stops, [&](ValueId value) {
-          const Type& type = one->type(value);
-          return needed.count(value) && type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
-        });
-      }
-      return true;
-    }
-    const Region joint = joint_region(front, results, wrt, stops);
-    for (size_t i = 0; results.size() > 1 && i < results.size(); ++i)
-      joint_region(front, results.subspan(i, 1), wrt, stops);
-    const Instruction& grown = joint.body.instructions[place];
-    instruction.attributes = grown.attributes;
-    for (size_t k = instruction.results.size(); k < grown.results.size(); ++k) {
-      instruction.results.push_back(region.add_value(Type(joint.type(grown.results[k]))));
-      instruction.blocks[0]->instructions.back().operands.push_back(grown.blocks[0]->instructions.back().operands[k]);
-    }
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::NotImplementedError) throw;
-    if (why) *why = error.message();
-    return false;
-  }
-  return true;
-}
 
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
                              const ValueSet& stops, const std::vector<bool>& present, const std::vector<ValueId>* keep,

@@ -14,7 +14,7 @@ namespace tsc::jit {
 
 struct SplitBackward {
   // Inputs: the saved values in order, then one gradient for each present output, then those of `taking`.
-  // exit #0(the gradients of those wrt values that are connected)
+  // exit #0(the gradients of those wrt values that are connected, then the conditions)
   Region backward;
   std::vector<ValueId> saved;  // values of the forward: tensors first, then scalars
   std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
@@ -22,13 +22,16 @@ struct SplitBackward {
   // The wrt values that loops contribute to: an input each, what has arrived there so far, which its only part goes on
   // from.
   std::vector<size_t> taking;
+  // Those of the parts that arrive in some runs alone, by place, and where among the exit's values the Bool is that
+  // says it: Contribution::holds.
+  std::vector<std::pair<size_t, size_t>> conditions;
   std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
   // Places among `saved` of tensors that must be unwritten though the backward does not read them: what a library
   // function saves in PyTorch (save_for_backward with mode 1) and the program can get hold of.
   std::vector<size_t> checked;
   // Inspected values of the forward and the copies of their whole gradients in `backward`, in the order in which these
   // become known.
-  std::vector<GradientSeed> inspected;
+  std::vector<InspectedGradient> inspected;
 };
 
 // `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jit/region/executor.h"
 #include "jit/region/scalar_eval.h"
 
 namespace tsc::jit {
@@ -12,18 +13,18 @@ class TapedRun {
   TapedRun(const Region& region, const Inspected& inspected)
       : region_(region), inspected_(inspected), tensors_(region.value_count()), scalars_(region.value_count()) {}
 
-  std::vector<TapeTensor> run(std::span<const TapedInput> inputs) {
+  std::vector<TapedValue> run(std::span<const TapedValue> inputs) {
     const Block& body = region_.body;
     TSC_CHECK(inputs.size() == body.parameters.size(), "inputs of a taped region");
     for (size_t i = 0; i < inputs.size(); ++i) bind(body.parameters[i], inputs[i]);
     for (const Instruction& instruction : body.instructions) step(instruction);
-    std::vector<TapeTensor> out;
-    for (ValueId value : body.instructions.back().operands) out.push_back(tensors_[value]);
+    std::vector<TapedValue> out;
+    for (ValueId value : body.instructions.back().operands) out.push_back({tensors_[value], scalars_[value]});
     return out;
   }
 
  private:
-  void bind(ValueId value, const TapedInput& input) {
+  void bind(ValueId value, const TapedValue& input) {
     scalars_[value] = input.scalar;
     tensors_[value] = input.tensor;
     if (!input.tensor.tensor.defined()) return;
@@ -45,6 +46,10 @@ class TapedRun {
         scalars_[instruction.results[0]] = eval_scalar(instruction.scalar_op, numbers(instruction, 0));
         return;
       case Code::Op: return apply(instruction);
+      case Code::Read:
+        scalars_[instruction.results[0]] =
+            read_scalar(tensors_[instruction.operands[0]].tensor, region_.type(instruction.results[0]).kind);
+        return;
       case Code::Loop: return run_loop(instruction);
       case Code::If: return run_if(instruction);
       case Code::Yield: return;
@@ -101,7 +106,9 @@ class TapedRun {
 
   void apply(const Instruction& instruction) {
     if (const auto seen = inspected_.find(instruction.results[0]); seen != inspected_.end()) {
-      tensors_[instruction.results[0]] = seen->second(tensors_[instruction.operands[0]]);
+      const InspectedCopy& copy = seen->second;
+      const bool arrives = copy.holds == kNoValue || scalars_[copy.holds].i;
+      tensors_[instruction.results[0]] = copy.see(tensors_[instruction.operands[0]], arrives);
       return;
     }
     const size_t count = tensor_count(instruction);
@@ -121,7 +128,7 @@ class TapedRun {
 
 }  // namespace
 
-std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs,
+std::vector<TapedValue> run_region_taped(const Region& region, std::span<const TapedValue> inputs,
                                          const Inspected& inspected) {
   return TapedRun(region, inspected).run(inputs);
 }

@@ -12,17 +12,21 @@
 
 namespace tsc::jit {
 
-// One input of the region: a tensor with its place in the history, or a scalar.
-struct TapedInput {
+// A value of the region: a tensor with its place in the history, or a scalar.
+struct TapedValue {
   TapeTensor tensor;  // undefined: `scalar`
   Scalar scalar;
 };
 
 // The values of the region's exit. The region has primitives, constants, scalar arithmetic and loops of them only, as
 // split_backward makes them. Errors are those of the primitives. In the place of a copy whose result is in `inspected`
-// its function gets what would be copied, and gives the result.
-using Inspected = std::unordered_map<ValueId, std::function<TapeTensor(const TapeTensor&)>>;
-std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs,
+// its function gets what would be copied, and gives the result; `arrives` is the number `holds`, if there is one.
+struct InspectedCopy {
+  std::function<TapeTensor(const TapeTensor&, bool arrives)> see;
+  ValueId holds = kNoValue;
+};
+using Inspected = std::unordered_map<ValueId, InspectedCopy>;
+std::vector<TapedValue> run_region_taped(const Region& region, std::span<const TapedValue> inputs,
                                          const Inspected& inspected = {});
 
 }  // namespace tsc::jit

@@ -109,8 +109,10 @@ class DeadCode {
       loop.results.erase(i - 1);
       yielded.erase(i - 1);
       Sizes left;
-      for (int64_t one : read)
-        if (one != place) left.push_back(one - (one > place));
+      for (int64_t one : read) {
+        const int64_t its = one < 0 ? ~one : one, now = its - (its > place);
+        if (its != place) left.push_back(one < 0 ? ~now : now);
+      }
       read = left;
       changed_ = true;
     }

@@ -558,12 +558,14 @@ class Run {
     for (ValueId result : results.subspan(carried)) {
       Sizes sizes;
       for (ValueId size : type(result).sizes) sizes.push_back(registers_.scalars[size].i);
+      if (loop.attributes.mode == kWhile) sizes[0] = 0;
       stacks.add(type(result).dtype, sizes);
     }
     return stacks;
   }
   void take_stacks(std::span<const ValueId> results, Stacks& stacks) {
-    for (size_t i = 0; i < results.size(); ++i) bind_tensor(results[i], stacks.take(i));
+    for (size_t i = 0; i < results.size(); ++i)
+      bind_tensor(results[i], stacks.take(i, registers_.scalars[type(results[i]).sizes[0]].i));
   }
 
   RegionExecutor& executor_;

@@ -49,7 +49,7 @@ enum class Code : uint8_t {
            // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
            // number of a plan of its own, which is given the other operands too.
            // The mode is a LoopMode. The axes are the places of the results that its backward reads, once that
-           // is known
+           // is known; of one that holds a number of each iteration, the place's complement (~)
   Yield,   // terminator of a nested block: operands = the block's results
   Kernel,  // a fused group: block 0 says what it computes, results = what the block yields; `id` is
            // its number among the kernels of the region
@@ -60,7 +60,11 @@ enum LoopMode : int {
   kCountsUp,
   kCountsDown,  // the iteration number counts down to 0; rows are stacked by it
   // The first carried value is a Bool: the loop ends in front of a turn for which it does not hold, or after as many
-  // turns as the trip count says. Nothing is stacked.
+  // turns as the trip count says. The second one, an Int, begins with 0 and is how many turns there were: the first
+  // size of what is stacked. Where the condition begins as the constant true there is one. A block may end with Ifs
+  // inside of each other, the last instruction of each first block, whose second blocks give false and end the turn in
+  // the middle; then the third one, an Int, begins with 0 and is the number of the If, from 1 and the outermost, that
+  // has ended the last turn.
   kWhile,
 };
 

@@ -12,12 +12,13 @@ struct BlockRun {
   uint32_t carried = 0;  // of a loop: the first inputs behind the number of the turn, and the first values of the exit
 };
 
-// Tensors of which each turn gives a row.
+// Tensors of which each turn gives a row. Where only the run knows how many turns there are they grow.
 class Stacks {
  public:
   void add(DType dtype, const Sizes& sizes) { wholes_.push_back(Tensor::empty(dtype, sizes)); }
   void put(int64_t trip, std::span<const RunValue> rows);
-  Tensor take(size_t number) { return std::move(wholes_[number]); }
+  // The first `rows` of them: all that were put.
+  Tensor take(size_t number, int64_t rows);
 
  private:
   std::vector<Tensor> wholes_;

@@ -282,8 +282,9 @@ class Verifier {
     const size_t carried = instruction.operands.size() - 1;
     const Block& body = *instruction.blocks[0];
     if (instruction.attributes.mode == kWhile)
-      check(carried > 0 && kind(instruction.operands[1]) == ValueKind::Bool && instruction.results.size() == carried,
-            "a loop with a condition carries that first, and stacks nothing");
+      check(carried > 1 && kind(instruction.operands[1]) == ValueKind::Bool &&
+                kind(instruction.operands[2]) == ValueKind::Int,
+            "a loop with a condition carries that first, and the number of turns behind it");
     check(instruction.results.size() >= carried && body.parameters.size() == carried + 1,
           "loop: operands, block parameters and results disagree");
     check(kind(body.parameters[0]) == ValueKind::Int, "the iteration number is an Int");

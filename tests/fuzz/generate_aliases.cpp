@@ -42,7 +42,7 @@ const Templates kSimple = {
 const Templates kCompound = {
     "if {b}:{:}", "if {b}:{:}else:{:}", "for {X} in {L}:\n    if spent():\n        break{:}", "for one in {L}:\n    one.add_(1.0)\n",
     "for a, b in zip({L}, {L}):\n    out.append(a is b)\n    out.append((a + b).sum())\n",
-    "try:{:}except Exception as error:\n    out.append(type(error).__name__)\n", "with torch.no_grad():{:}",
+    "try:{:}except Exception as error:\n    out.append(name_of(error))\n", "with torch.no_grad():{:}",
     "def inner(v):\n    {X}.add_(v)\n    return {x}\nout.append(inner({x}))\n",
     "def inner(v):\n    nonlocal {X}\n    {X} = {X} + v\n    return {X}\nout.append(inner({x}) is {X})\n",
     "def inner(v):\n    return v * {X} + {i}\n{K} = inner\n", "for step in range({i} % 4):{:}"};
@@ -94,6 +94,12 @@ def show(v, depth=0):
     if isinstance(v, (Mod, Bag)): return [type(v).__name__, v.n, show(v.w, depth + 1)]
     if isinstance(v, (str, int, float)) or v is None: return repr(v)
     return type(v).__name__
+# A region finds out what was written before its backward begins: fewer gradients have arrived by then.
+def name_of(error):
+    if 'inplace operation' in str(error):
+        for t in [*PS, *[m.w for m in MS]]:
+            if isinstance(t, torch.Tensor) and t.is_leaf: t.grad = None
+    return type(error).__name__
 budget = [0]
 def spent():
     budget[0] -= 1

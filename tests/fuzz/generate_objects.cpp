@@ -84,7 +84,7 @@ const Templates kCompound = {
     "for step, {I} in enumerate({g}):\n    if spent():\n        break{:}", "for {I}, step in zip({g}, {g}):{:}",
     "try:{:}except (IndexError, KeyError) as error:\n    out.append(type(error).__name__)\n{:}",
     "try:{:}except Exception as error:\n    out.append(str(error))\n", "try:{:}finally:{:}", "with {O}:{:}",
-    "while {b} and not spent():{:}",
+    "while not spent() and ({b}):{:}",
     "def inner(v):\n    nonlocal {I}\n    {I} += v\n    return {I} + {i}\nout.append([inner({i}), inner({i})])\n",
     "def inner(v, w={i}):\n    return v + w + len({L})\n{L}.append({i})\nout.append(inner({i}))\n{K} = inner\n",
     "def inner(v):\n    {L}.append(v)\n    return {i}\n{K} = inner\nout.append(inner({i}))\n",
@@ -191,6 +191,7 @@ kept, memo, memo2 = [], {}, []
 G = [1]
 GO = Thing(4)
 H2 = [5]
+def name_of(error): return type(error).__name__
 def spent():
     budget[0] -= 1
     return budget[0] < 0

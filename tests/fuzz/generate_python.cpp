@@ -57,7 +57,7 @@ const Templates kCompound = {
     "if {b}:{:}", "if {b}:{:}else:{:}", "for {I} in {g}:\n    if spent():\n        break{:}", "for step, {I} in enumerate({g}):\n    if spent():\n        break{:}", "for name, {I} in {d}.items():\n    if spent():\n        break{:}", "for {I}, step in zip({g}, {g}):\n    if spent():\n        break{:}",
     "try:{:}except (IndexError, KeyError) as error:\n    out.append(type(error).__name__)\n{:}", "try:{:}except Exception as error:\n    out.append(repr(error))\n",
     "try:{:}finally:{:}", "with {O}:{:}", "def inner(v):\n    nonlocal {I}\n    {I} += v\n    return {I} + {i}\nout.append([inner({i}), inner({i})])\n",
-    "def walk(v):\n    for w in {g}:\n        yield w + v\n    return\n{L} = [w for w in walk({i})]\n", "while {b} and not spent():{:}    out.append('round')\n",
+    "def walk(v):\n    for w in {g}:\n        yield w + v\n    return\n{L} = [w for w in walk({i})]\n", "while not spent() and ({b}):{:}    out.append('round')\n",
     "match {p}:\n    case (a, b):\n        out.append(a)\n    case [*rest]:\n        out.append(len(rest))\n", "for {I} in {g}:{:}    if {b} or spent():\n        break\nelse:{:}"};
 
 const std::map<char, std::vector<const char*>> kVariables = {{'I', {"i0", "i1", "n"}}, {'L', {"l0", "l1"}}, {'D', {"d0", "d1"}}, {'S', {"s0"}},

@@ -53,9 +53,8 @@ std::string TemplateText::guarded(size_t count) {
   std::string out;
   for (; count > 0; --count) {
     const std::string one = statement(0);
-    out += random.once_in(2)
-               ? "try:\n" + indented(one) + "except Exception as error:\n    out.append(type(error).__name__)\n"
-               : one;
+    out += random.once_in(2) ? "try:\n" + indented(one) + "except Exception as error:\n    out.append(name_of(error))\n"
+                             : one;
   }
   return out;
 }
@@ -170,7 +169,7 @@ std::string Calls::between() {
     if (one.find("return") != std::string::npos) continue;
     out += "if turn % " + std::to_string(2 + random_.below(8)) + " == " + std::to_string(random_.below(3)) +
            ":\n    try:\n        out, n = [], 1\n" + indented(indented(one)) +
-           "    except Exception as error:\n        print('between', type(error).__name__)\n";
+           "    except Exception as error:\n        print('between', name_of(error))\n";
   }
   return out;
 }
@@ -178,8 +177,10 @@ std::string Calls::between() {
 std::string Calls::text() {
   std::string program = std::string(program_.prelude) + program_.pools + function() + "turn = 0\n";
   if (made_anew_) program += "made = [maker(" + arguments() + "), maker(" + arguments() + ")]\n";
-  program += "for turn in range(32):\n    trim()\n    try:\n" + indented(indented(calls())) +
-             "    except Exception as error:\n        print(type(error).__name__, error)\n" + indented(program_.shown);
+  program +=
+      "for turn in range(32):\n    trim()\n    try:\n" + indented(indented(calls())) +
+      "    except Exception as error:\n        print(name_of(error), str(error).split('inplace operation')[0])\n" +
+      indented(program_.shown);
   return program + indented(between());
 }
 

@@ -105,14 +105,20 @@ std::shared_ptr<Variant> Branches::arrive_at(const Frame& frame) {
   return now ? left.variant.lock() : nullptr;
 }
 
-bool Branches::was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs) {
+bool Branches::was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs, bool is_turn) {
   if (without_raise(code, pc)) return false;
   Record& record = records_[{code, pc}];
   record.keeps_alive = Local<CodeObject>(const_cast<CodeObject*>(code));
-  if (record.varies || ++record.wrong * kRareRuns <= runs + kRareRuns) return record.varies;
-  record.varies = true;
+  bool& varies = is_turn ? record.first_turn_varies : record.varies;
+  if (varies || ++record.wrong * kRareRuns <= runs + kRareRuns) return varies;
+  varies = true;
   ++version_;
   return true;
+}
+
+bool Branches::has_first_turn(const CodeObject* code, uint32_t pc) const {
+  const auto found = records_.find({code, pc});
+  return found == records_.end() || !found->second.first_turn_varies;
 }
 
 }  // namespace tsc::interp

@@ -39,8 +39,10 @@ class Branches {
   void forget_frame(const Frame* frame) {
     if (waiting_.frame == frame) waiting_ = {};
   }
-  // A region has guessed the branch wrong, after it had run so often. True: it is not to be guessed again.
-  bool was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs);
+  // A region has guessed the branch wrong, after it had run so often. True: it is not to be guessed again. `is_turn`:
+  // it is the test of a loop, and guessed was that the first turn goes on.
+  bool was_wrong(const CodeObject* code, uint32_t pc, uint64_t runs, bool is_turn);
+  bool has_first_turn(const CodeObject* code, uint32_t pc) const;
   void reset() { *this = {}; }
 
  private:
@@ -55,7 +57,7 @@ class Branches {
   struct Record {
     uint32_t went[2] = {0, 0};  // so often not, and so often as the condition said
     uint32_t wrong = 0;
-    bool varies = false;
+    bool varies = false, first_turn_varies = false;
     Local<CodeObject> keeps_alive;
   };
   struct Waiting {

@@ -483,7 +483,7 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
 
 // A guess was wrong: nothing has happened, and the interpreter goes on from the entry.
 void RegionRuns::give_up(Variant& variant, const ExitPlan& exit, Frame& frame) {
-  if (compiler_.branches().was_wrong(exit.branch.code.get(), exit.branch.pc, variant.runs))
+  if (compiler_.branches().was_wrong(exit.branch.code.get(), exit.branch.pc, variant.runs, exit.branch.is_turn))
     watches_.drop(variant, "what is known of a branch");
   run_eagerly(variant, frame);
 }

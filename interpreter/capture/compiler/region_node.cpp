@@ -56,12 +56,12 @@ class RegionNode : public jit::TapeNode {
   // The op that made the output, as on the eager tape.
   std::string_view name(uint32_t output) const override {
     if (output >= history_->names.size()) return "SavedBackward";
-    const auto other = other_names_.find(output);
-    return other == other_names_.end() ? history_->names[output] : other->second;
+    const auto chosen = chosen_names_.find(output);
+    return chosen == chosen_names_.end() ? history_->names[output] : history_->all_names[chosen->second];
   }
   void name_by_branches(const ExitPlan& exit, std::span<const jit::RunValue> live) {
-    for (const ExitPlan::OtherName& one : exit.other_names)
-      if (!live[one.condition].scalar.i) other_names_[one.output] = one.name;
+    for (const ExitPlan::ChosenName& one : exit.chosen_names)
+      chosen_names_[one.output] = static_cast<size_t>(live[one.number].scalar.i);
   }
   uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size() + saved_tensors()); }
   void move_result(const Tensor& from, const Tensor& to) override {
@@ -116,12 +116,12 @@ class RegionNode : public jit::TapeNode {
       split = split_for(request);
     }
     const bool by_op = settings_.backend == Backend::Capture || pass.create_graph() || !request.inspected.empty();
-    take_arrived(*split, gradients, pass);
+    const std::set<size_t> has_arrived = take_arrived(*split, gradients, pass);
     jit::Executable* compiled = by_op ? nullptr : compiler_.runs().backward_executable(split, settings_, background_);
-    const std::vector<jit::TapeTensor> found =
+    const std::vector<jit::TapedValue> found =
         compiled ? run_compiled(*compiled, *split, gradients) : run_taped_backward(*split, gradients, pass, by_op);
     walked_ = split->saving;
-    hand_over(*split, found, input_gradients);
+    hand_over(*split, found, has_arrived, input_gradients);
   }
 
   std::vector<jit::RunValue> saved;
@@ -138,30 +138,37 @@ class RegionNode : public jit::TapeNode {
 
  private:
   // The contributions of some outputs are a subsequence of those of all of them, and so are the first
-  // contributions of the inputs, whose places the sums take.
-  void hand_over(const jit::SplitBackward& split, std::span<const jit::TapeTensor> found,
-                 std::span<jit::TapeTensor> input_gradients) const {
+  // contributions of the inputs, whose places the sums take. Where no way of a branch that was taken leads to an input,
+  // nothing has arrived there, unless other nodes have contributed.
+  void hand_over(const jit::SplitBackward& split, std::span<const jit::TapedValue> found,
+                 const std::set<size_t>& has_arrived, std::span<jit::TapeTensor> input_gradients) const {
+    std::vector<bool> arrives(split.parts.size(), true);
+    for (const auto& [part, holds] : split.conditions)
+      arrives[part] = found[holds].scalar.i || has_arrived.count(split.parts[part]) != 0;
     size_t edge = 0;
     for (size_t part = 0; part < split.parts.size(); ++part, ++edge) {
       while (edge < split_->parts.size() && split_->parts[edge] != split.parts[part]) ++edge;
       TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
-      input_gradients[edge] = found[part];
+      if (arrives[part]) input_gradients[edge] = found[part].tensor;
     }
   }
 
-  // Behind the gradients: what has arrived where loops go on from it. A sum that begins with a negative zero is what it
-  // is without.
-  void take_arrived(const jit::SplitBackward& split, std::vector<jit::TapeTensor>& gradients, Pass& pass) const {
+  // Behind the gradients: what has arrived where loops and branches go on from it. A sum that begins with a negative
+  // zero is what it is without. The wrt values at which something has.
+  std::set<size_t> take_arrived(const jit::SplitBackward& split, std::vector<jit::TapeTensor>& gradients,
+                                Pass& pass) const {
+    std::set<size_t> found;
     std::erase_if(gradients, [](const jit::TapeTensor& gradient) { return !gradient.tensor.defined(); });
     for (size_t wrt : split.taking) {
       const auto part = std::find(split_->parts.begin(), split_->parts.end(), wrt);
       const bool has_edge = part != split_->parts.end();
       jit::TapeTensor arrived =
           has_edge ? pass.take(edges[static_cast<size_t>(part - split_->parts.begin())]) : jit::TapeTensor();
-      if (!arrived.tensor.defined())
-        arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
+      if (arrived.tensor.defined()) found.insert(wrt);
+      else arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
       gradients.push_back(std::move(arrived));
     }
+    return found;
   }
 
   size_t saved_tensors() const { return saved_tensors_; }
@@ -236,7 +243,7 @@ class RegionNode : public jit::TapeNode {
     return made;
   }
 
-  std::vector<jit::TapeTensor> run_compiled(jit::Executable& compiled, const jit::SplitBackward& split,
+  std::vector<jit::TapedValue> run_compiled(jit::Executable& compiled, const jit::SplitBackward& split,
                                             std::span<const jit::TapeTensor> gradients) {
     check_saved(split, 0);
     std::vector<jit::RunInput> inputs;
@@ -255,18 +262,18 @@ class RegionNode : public jit::TapeNode {
     jit::RunContext context;
     context.rng = &rng_of(tensor_state(vm_), gradients.empty() ? Place() : place_of(gradients));
     jit::RunExit exit = run_backward(compiled, inputs, context);
-    std::vector<jit::TapeTensor> found(exit.live.size());
-    for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
+    std::vector<jit::TapedValue> found;
+    for (jit::RunValue& value : exit.live) found.push_back({{std::move(value.tensor), {}, nullptr}, value.scalar});
     return found;
   }
 
   // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way,
   // which `asked` for it; else what the compiler fails at.
-  std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
+  std::vector<jit::TapedValue> run_taped_backward(const jit::SplitBackward& split,
                                                   std::span<const jit::TapeTensor> gradients, Pass& pass, bool asked) {
     if (asked && settings_.backend != Backend::Capture)
       compiler_.reports().report_taped_backward(history_->forward.name, pass.create_graph());
-    std::vector<jit::TapedInput> inputs;
+    std::vector<jit::TapedValue> inputs;
     for (size_t i = 0; i < saved.size(); ++i) inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
     for (size_t i = 0; pass.create_graph() && i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
     for (const jit::TapeTensor& gradient : gradients)
@@ -274,17 +281,19 @@ class RegionNode : public jit::TapeNode {
     // As on the eager tape, an error comes behind the hooks of what is later in the program.
     jit::Inspected inspected;
     for (size_t i = 0; i < split.inspected.size(); ++i)
-      inspected[split.inspected[i].gradient] = [this, i, &split, &pass](const jit::TapeTensor& gradient) {
-        const ValueId value = split.inspected[i].value;
-        walked_.clear();
-        for (ValueId made : split.saving)
-          if (made > value) walked_.push_back(made);
-        jit::TapeTensor shown = gradient;
-        for (const Pass::Inspected& seen : pass.inspected())
-          if (output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
-        check_saved(split, i + 1);
-        return shown;
-      };
+      inspected[split.inspected[i].gradient] = {
+          [this, i, &split, &pass](const jit::TapeTensor& gradient, bool arrives) {
+            const ValueId value = split.inspected[i].value;
+            walked_.clear();
+            for (ValueId made : split.saving)
+              if (made > value) walked_.push_back(made);
+            jit::TapeTensor shown = gradient;
+            for (const Pass::Inspected& seen : pass.inspected())
+              if (arrives && output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
+            check_saved(split, i + 1);
+            return shown;
+          },
+          split.inspected[i].holds};
     check_saved(split, 0);
     return jit::run_region_taped(split.backward, inputs, inspected);
   }
@@ -325,7 +334,7 @@ class RegionNode : public jit::TapeNode {
   // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start)
   // to that with this number (none: the end).
   void check_saved(const jit::SplitBackward& split, size_t part) const {
-    const std::vector<jit::GradientSeed>& seen = split.inspected;
+    const std::vector<jit::InspectedGradient>& seen = split.inspected;
     const auto value_of = [&](size_t number) { return seen[number].value; };
     const bool first = part == 0, last = part == seen.size();
     for (ValueId made : split.saving)
@@ -377,7 +386,7 @@ class RegionNode : public jit::TapeNode {
   const bool background_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
-  std::unordered_map<uint32_t, std::string> other_names_;
+  std::unordered_map<uint32_t, size_t> chosen_names_;
   const size_t saved_tensors_;
   std::vector<Ref<Storage>> memory_;  // of the saved tensors, with its versions when they were saved
   std::vector<uint32_t> versions_;

@@ -209,6 +209,7 @@ std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& f
                       memory.different_ends.size(),
                       memory.refused_forks.size(),
                       memory.late_loops.size(),
+                      memory.certain_turns.size(),
                       memory.left_loops.size(),
                       memory.loop_exits.size(),
                       memory.unsteady_loops.size()})

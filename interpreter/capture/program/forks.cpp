@@ -41,6 +41,7 @@ struct Forks::Fork {
   uint32_t objects = 0;  // numbers of those that existed before are at most this
   ValueId condition = kNoValue;
   bool is_second = false;  // the other way is followed
+  bool is_turn = false;    // the first way goes on in a loop
   // Of the first way, at its end.
   std::vector<Av> registers;
   Av result;
@@ -150,6 +151,7 @@ std::optional<uint32_t> Forks::join_of_loop(const CodeObject& code, uint32_t hea
 bool Forks::begin_turn(const LoopPlace& place, ValueId goes_on, uint32_t join, uint32_t exit) {
   if (!may_begin(place)) return false;
   open(place, goes_on, join, exit);
+  open_.back()->is_turn = true;
   return true;
 }
 
@@ -371,7 +373,6 @@ void Forks::end_histories(const Fork& fork, std::span<const ValueId> results) {
     else if (region_.type(results[i]).kind == jit::ValueKind::Tensor) gradients_.end_history(results[i]);
   gradients_.close_block(fork.history, recorded);
   if (recorded.empty()) return;
-  if (is_open()) refuse(fork.place, "gradients go back through a branch in a branch");
   if (std::string why; !gradients_.prepare_block_backward(recorded, &why)) refuse(fork.place, std::move(why));
 }
 
@@ -418,7 +419,7 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
     note_root(fork, *tensor, *tensor);
     for (const VTensor::SameAs& one : tensor->same_as) note_root(fork, *tensor, static_cast<VTensor&>(*one.tensor));
   }
-  if (a.requires_grad != b.requires_grad) abandon("a tensor has a gradient history on one of its ways alone");
+  if (a.requires_grad != b.requires_grad) abandon_history(fork);
   if (a.requires_grad) fork.recorded.push_back(fork.yielded[0].size());
   fork.yielded[0].push_back(first);
   fork.yielded[1].push_back(second);
@@ -428,6 +429,16 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
       fork.yielded[way].push_back(one.condition);
       fork.yielded[1 - way].push_back(builder_.constant_bool(false));
     }
+}
+
+// Where a loop without a turn is the way that has none, that there is one may be guessed.
+void Forks::abandon_history(const Fork& fork) {
+  const auto& certain = memory_.certain_turns;
+  if (fork.is_turn && open_.size() == 1 && std::find(certain.begin(), certain.end(), fork.place) == certain.end()) {
+    memory_.add(memory_.certain_turns, fork.place);
+    throw CaptureRestart{};
+  }
+  abandon("a tensor has a gradient history on one of its ways alone");
 }
 
 // The tensor has the memory of `its`, or may have.

@@ -122,6 +122,7 @@ void Frames::step() {
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
     break_here(refusal->reason, refusal->detail);
   if (stack_.size() == 1 && !held_at_entry_.empty()) check_held(instruction);
+  check_dropped(instruction);
   advanced_ = put_back_ = false;
   size_t depth = stack_.size();
   step_handler(instruction.op)(capture_, instruction);
@@ -158,14 +159,31 @@ const Av& Frames::read(uint16_t reg) {
   return av;
 }
 
+// In front of the instruction: once it has done something the region cannot end there.
+void Frames::check_dropped(const lang::Instruction& instruction) {
+  const lang::OpInfo& info = lang::op_info(instruction.op);
+  const std::vector<Av>& registers = frame().registers;
+  const std::pair<lang::OperandKind, uint32_t> operands[] = {
+      {info.a, instruction.a}, {info.b, instruction.b}, {info.c, instruction.c}};
+  for (const auto& [kind, first] : operands) {
+    const bool is_one = kind == lang::OperandKind::Dst || kind == lang::OperandKind::Upd;
+    const uint32_t count = is_one ? 1 : kind == lang::OperandKind::Out ? lang::out_count(instruction) : 0;
+    for (uint32_t reg = first; reg < first + count; ++reg)
+      if (is_generator_from_outside(registers[reg])) break_at_dropped();
+  }
+}
+
+void Frames::break_at_dropped() {
+  break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
+}
+
 void Frames::write(uint16_t reg, Av value) {
   if (reg == kNestedDestination) {
     nested_result_ = std::move(value);
     return;
   }
   Av& place = frame().registers[reg];
-  if (is_generator_from_outside(place))
-    break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
+  if (is_generator_from_outside(place)) break_at_dropped();
   place = std::move(value);
 }
 

@@ -20,11 +20,15 @@ constexpr std::ptrdiff_t kMostTurns = 64;
 
 }  // namespace
 
+bool Guesses::may_begin_anew() const {
+  return memory_.branches && !memory_.breaks_everywhere && !memory_.only_call && builder_.open_blocks() == 0 &&
+         effects_.can_begin_anew();
+}
+
 // What happens in front of the branch happens a second time when the guess is wrong.
 bool Guesses::may_guess() const {
   const AFrame& frame = frames_.frame();
-  return memory_.branches && !memory_.breaks_everywhere && !memory_.only_call && builder_.open_blocks() == 0 &&
-         effects_.can_begin_anew() &&
+  return may_begin_anew() &&
          std::count(guessed_.begin(), guessed_.end(), LoopPlace{frame.code.get(), frame.pc}) < kMostTurns;
 }
 
@@ -56,6 +60,30 @@ std::optional<bool> Guesses::check_inside(const Av& condition) {
   return way;
 }
 
+bool Guesses::assume_turn(ValueId goes_on) {
+  const AFrame& frame = frames_.frame();
+  const CodeObject* code = frame.code.get();
+  if (!may_begin_anew() || !memory_.branches->has_first_turn(code, frame.pc)) return false;
+  ask(goes_on, true);
+  cells_.note_fact("the loop in line " + std::to_string(code->code->line_of(frame.pc)) + " of " + code->code->name +
+                   " goes on in its first turn");
+  return true;
+}
+
+// Else the region is given up, and everything begins anew.
+void Guesses::ask(ValueId holds, bool is_turn) {
+  repeats_.spoil_record();
+  // No bare comparison of two ints, which would count for the whole region, also in front of here (EqualSizes).
+  ValueId asked = builder_.scalar(jit::ScalarOp::logical_not, {&holds, 1});
+  asked = builder_.scalar(jit::ScalarOp::logical_not, {&asked, 1});
+  const AFrame& frame = frames_.frame();
+  ExitPlan wrong;
+  wrong.form = ExitPlan::Form::Anew;
+  wrong.branch = {Local<CodeObject>(frame.code), frame.pc, is_turn};
+  plan_.exits.push_back(std::move(wrong));
+  builder_.guard(asked, static_cast<uint32_t>(plan_.exits.size() - 1), {});
+}
+
 bool Guesses::decide(const Av& condition) {
   if (!numbers_.only_run_knows(condition)) return numbers_.truth(condition);
   const AFrame& frame = frames_.frame();
@@ -74,16 +102,8 @@ bool Guesses::decide(const Av& condition) {
   }
   const ValueId holds = numbers_.truth_in_region(condition);
   if (const std::optional<Scalar> known = builder_.known(holds)) return known->i != 0;
-  repeats_.spoil_record();
-  // No bare comparison of two ints, which would count for the whole region, also in front of here (EqualSizes).
-  ValueId asked = builder_.scalar(jit::ScalarOp::logical_not, {&holds, 1});
-  if (*expected) asked = builder_.scalar(jit::ScalarOp::logical_not, {&asked, 1});
-  ExitPlan wrong;
-  wrong.form = ExitPlan::Form::Anew;
-  wrong.branch = {Local<CodeObject>(frame.code), pc};
-  plan_.exits.push_back(std::move(wrong));
   guessed_.push_back({code, pc});
-  builder_.guard(asked, static_cast<uint32_t>(plan_.exits.size() - 1), {});
+  ask(*expected ? holds : builder_.scalar(jit::ScalarOp::logical_not, {&holds, 1}), false);
   cells_.note_fact("the branch in line " + std::to_string(code->code->line_of(pc)) + " of " + code->code->name +
                    " goes as before: " + (*expected ? "the condition holds" : "the condition does not hold"));
   return *expected;

@@ -137,11 +137,6 @@ bool RolledLoops::is_rolling() const {
   return builder_.open_blocks() != 0 && !forks_.is_open() && !whiles_.is_rolling();
 }
 
-void RolledLoops::take_gradient() {
-  whiles_.take_gradient();
-  if (builder_.open_blocks() > 1) abandon();
-}
-
 void RolledLoops::check_inside() {
   const Loop& loop = **std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; });
   if (frames_.frame_count() < loop.depth) abandon(loop);

@@ -26,9 +26,6 @@ class RolledLoops : private Room {
   void leave_out() {
     if (builder_.open_blocks() != 0) abandon();
   }
-  // A tensor that needs a gradient is made: gradients go back through a loop whose turns have no loops of their own,
-  // and through a branch whose ways have no branches.
-  void take_gradient();
   [[noreturn]] void abandon();  // the innermost branch, or loop whose turn is followed for many
   // The loop of that iterator is followed turn by turn.
   [[noreturn]] void follow(const VIterator& iterator);

@@ -121,7 +121,7 @@ void WhileLoops::leave(Loop& loop, const Test& test, ValueId goes_on) {
   loop.tests.push_back(test.place);
   note_exit(loop, test.exit);
   if (!loop.rolling) {
-    forks_.begin_turn(test.place, goes_on, loop.join, test.exit);
+    goes_on_by(loop, test, goes_on);
     return;
   }
   AFrame& frame = frames_.frame();
@@ -145,14 +145,24 @@ void WhileLoops::close(Loop& loop, ValueId goes_on) {
   const std::vector<ValueId> results = builder_.end_loop(most_turns(loop), initial, next, {}, jit::kWhile);
   loop.rolling = false;
   conditions_.set_nonnegative(results[kTurns]);
-  for (ValueId result : results)
-    if (region_.type(result).kind == jit::ValueKind::Tensor) gradients_.end_history(result);
-  gradients_.close_block(loop.history, {});
+  std::vector<ValueId> recorded;
+  for (size_t i = own; i < results.size(); ++i) {
+    if (has_history(loop, whole, i - own)) recorded.push_back(results[i]);
+    else if (region_.type(results[i]).kind == jit::ValueKind::Tensor) gradients_.end_history(results[i]);
+  }
+  gradients_.close_block(loop.history, recorded);
+  if (std::string why; !recorded.empty() && !gradients_.prepare_block_backward(recorded, &why)) refuse(loop, why);
   turn_values_.leave_behind(loop, std::span(results).subspan(own), results[kTurns]);
   const std::shared_ptr<Loop> closed = loops_.back();
   loops_.pop_back();
   take_back_writes(loop, whole, own > kExit ? results[kExit] : kNoValue);
   go_on_behind(loop, own > kExit ? results[kExit] : kNoValue);
+}
+
+// Of one of the carried values.
+bool WhileLoops::has_history(const Loop& loop, const Ending& whole, size_t place) {
+  const auto& found = loop.with_gradients;
+  return std::find(found.begin(), found.end(), whole.next[place]) != found.end();
 }
 
 // What goes on to the next turn: what the variables are where the turn ends, or at the test that has left it.
@@ -173,7 +183,11 @@ std::vector<ValueId> WhileLoops::join_exits(Loop& loop, ValueId goes_on, const E
     builder_.next_branch();
     std::vector<ValueId> left = own(builder_.constant_bool(false), exit);
     left.insert(left.end(), leaving.next.begin(), leaving.next.end());
+    const size_t first = left.size() - leaving.next.size();
     next = builder_.end_branch(leaving.stays, next, left);
+    for (size_t i = first; i < next.size(); ++i)
+      if (region_.type(next[i]).kind == jit::ValueKind::Tensor && !has_history(loop, whole, i - first))
+        gradients_.end_history(next[i]);
   }
   return next;
 }

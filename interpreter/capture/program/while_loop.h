@@ -33,6 +33,7 @@ struct WhileLoops::Loop : TurnState {
   uint32_t join = 0;            // where all ways out of it meet
   size_t forks = 0;             // that are open while its turns are followed
   uint32_t first_turns = 0;     // that have begun
+  bool is_certain = false;      // the first turns go on for certain (Guesses::assume_turn)
   std::vector<uint32_t> exits;  // where other tests leave it, as far as they are known
   // Of a `for`.
   std::shared_ptr<VIterator> iterator;

@@ -8,6 +8,7 @@
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/program/forks.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/guesses.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/while_loop.h"
 #include "interpreter/capture/values/numbers.h"
@@ -118,7 +119,7 @@ std::optional<bool> WhileLoops::test(const Av& condition) {
     return !test.stays;
   }
   if (loop->first_turns < turns_in_front(*loop)) {
-    if (!forks_.begin_turn(test.place, another, loop->join, test.exit)) return std::nullopt;
+    if (!goes_on_by(*loop, test, another)) return std::nullopt;
     next_turn(*loop);
   } else {
     open(*loop, another);
@@ -136,10 +137,16 @@ bool WhileLoops::begin(const Test& test, ValueId goes_on) {
   if (!join) return false;
   loop->join = *join;
   forget_dead(*loop);
-  if (!forks_.begin_turn(test.place, goes_on, loop->join, test.exit)) return false;
+  if (!goes_on_by(*loop, test, goes_on)) return false;
   next_turn(*loop);
   loops_.push_back(std::move(loop));
   return true;
+}
+
+// One of the first turns goes on behind that test: on the way of a branch, or for certain.
+bool WhileLoops::goes_on_by(Loop& loop, const Test& test, ValueId goes_on) {
+  if (contains(memory_.certain_turns, test.place) && guesses_.assume_turn(goes_on)) return loop.is_certain = true;
+  return forks_.begin_turn(test.place, goes_on, loop.join, test.exit);
 }
 
 // ---- those that count ----
@@ -267,14 +274,17 @@ bool WhileLoops::is_in_turn(const Loop& loop) const {
 }
 
 void WhileLoops::check_inside() {
+  std::erase_if(loops_, [&](const auto& loop) { return !loop->rolling && loop->is_certain && !is_at(*loop); });
   for (const auto& loop : loops_) {
-    if (!loop->rolling || frames_.frame_count() > loop->depth) continue;
-    const AFrame& frame = frames_.frame();
-    const Test& test = loop->test;
-    if (frames_.frame_count() < loop->depth || frame.code.get() != test.head.code || frame.pc < test.head.head ||
-        frame.pc > test.end)
-      refuse(*loop, "a turn leaves it by what is known");
+    if (loop->rolling && !is_at(*loop)) refuse(*loop, "a turn leaves it by what is known");
   }
+}
+
+// The current instruction is one of the loop, or of what that calls.
+bool WhileLoops::is_at(const Loop& loop) const {
+  if (frames_.frame_count() != loop.depth) return frames_.frame_count() > loop.depth;
+  const AFrame& frame = frames_.frame();
+  return frame.code.get() == loop.test.head.code && frame.pc >= loop.test.head.head && frame.pc <= loop.test.end;
 }
 
 void WhileLoops::will_return() {
@@ -285,11 +295,6 @@ void WhileLoops::will_return() {
 void WhileLoops::abandon(const std::string& why) {
   for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop)
     if ((*loop)->rolling && forks_.open_count() == (*loop)->forks) refuse(**loop, why);
-}
-
-void WhileLoops::take_gradient() {
-  for (const auto& loop : loops_)
-    if (loop->rolling) refuse(*loop, "gradients go back through a loop of unknown length");
 }
 
 void WhileLoops::give_up(const Loop& loop, std::string why) {

@@ -6,8 +6,8 @@
 // left, inside a Loop of the region with the condition as its first carried value. A `for` has no test between its
 // turns: the Loop counts them. Other tests that leave the loop are branches in that turn: on the way that leaves it
 // nothing is followed, it gives what the variables are there, that there is no other turn, and which of the exits it
-// is; behind the Loop the program goes on at that exit. A turn that does more than a way of a branch may, or needs
-// gradients, is found out: capture starts again, and the test ends the region. Owns the loops whose turns are followed.
+// is; behind the Loop the program goes on at that exit. A turn that does more than a way of a branch may is found
+// out: capture starts again, and the test ends the region. Owns the loops whose turns are followed.
 // Must not know what an instruction means. Defined in while_loops.cpp, turns_of_loops.cpp.
 #include "interpreter/capture/rooms.h"
 
@@ -33,8 +33,6 @@ class WhileLoops : private Room {
   void note_change(const Virtual& object) {
     if (!loops_.empty()) note(object);
   }
-  // A tensor that needs a gradient is made.
-  void take_gradient();
   // What cannot be part of a turn is about to happen. Does nothing where the innermost branch or loop is another one.
   void abandon(const std::string& why);
   // The region cannot leave the loop with that iterator in the middle. Does nothing where it has another one.
@@ -48,6 +46,7 @@ class WhileLoops : private Room {
   std::optional<Test> find_test() const;
   Loop* loop_of(const Test& test);
   bool begin(const Test& test, ValueId goes_on);
+  bool goes_on_by(Loop& loop, const Test& test, ValueId goes_on);
   void find_counted(const Test& test);
   bool count_turns(Loop& loop);
   uint32_t turns_in_front(const Loop& loop) const;
@@ -56,6 +55,7 @@ class WhileLoops : private Room {
   void next_turn(Loop& loop);
   void forget_left();
   bool is_in_turn(const Loop& loop) const;
+  bool is_at(const Loop& loop) const;
   void check_inside();
   void note(const Virtual& object);
   // One more turn may be needed in front, or it is no loop of the region.
@@ -72,6 +72,7 @@ class WhileLoops : private Room {
   Ending ends(Loop& loop);
   void leave(Loop& loop, const Test& test, ValueId goes_on);
   void close(Loop& loop, ValueId goes_on);
+  static bool has_history(const Loop& loop, const Ending& whole, size_t place);
   std::vector<ValueId> join_exits(Loop& loop, ValueId goes_on, const Ending& whole);
   void go_on_behind(const Loop& loop, ValueId exit);
   ValueId is_left_by(ValueId exit, size_t leaving);

@@ -11,6 +11,7 @@
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/rules.h"
 #include "jit/autodiff/split.h"
+#include "jit/region/choices.h"
 #include "jit/region/liveness.h"
 
 namespace tsc::interp {
@@ -265,6 +266,7 @@ void Gradients::close_block(size_t first, std::span<const ValueId> results) {
 }
 
 bool Gradients::prepare_block_backward(std::span<const ValueId> results, std::string* why) {
+  if (builder_.open_blocks() != 0) return true;  // together with the block around it
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
   size_t place = code.size() - 1;
@@ -285,53 +287,40 @@ void Gradients::remember_history(std::span<const Av> tensors, ValueId result) {
 
 namespace {
 
-// The ops that made values, and what results of loops and branches are in there.
-struct Makers {
-  struct Yielded {
-    ValueId first, second, condition;  // the last two of a branch: what the other way gives
-  };
-  std::unordered_map<ValueId, Op> ops;
-  std::unordered_map<ValueId, Yielded> yielded;
-};
-Makers makers_in(const jit::Region& region) {
-  Makers found;
-  const auto take = [&](const jit::Instruction& instruction) {
+void find_makers(const jit::Block& block, std::unordered_map<ValueId, Op>* found) {
+  for (const jit::Instruction& instruction : block.instructions) {
     if (instruction.code == jit::Code::Op)
-      for (ValueId result : instruction.results) found.ops.emplace(result, instruction.op);
-  };
-  for (const jit::Instruction& instruction : region.body.instructions) {
-    take(instruction);
-    for (const auto& block : instruction.blocks)
-      for (const jit::Instruction& inner : block->instructions) take(inner);
-    if (instruction.blocks.empty()) continue;
-    const auto& first = instruction.blocks.front()->instructions.back().operands;
-    const auto& second = instruction.blocks.back()->instructions.back().operands;
-    for (size_t i = 0; i < instruction.results.size(); ++i)
-      found.yielded[instruction.results[i]] = {first[i], second[i], instruction.operands[0]};
+      for (ValueId result : instruction.results) found->emplace(result, instruction.op);
+    for (const auto& inner : instruction.blocks) find_makers(*inner, found);
   }
-  return found;
 }
 
 }  // namespace
 
-// A value that came in or was written through a view has its newest maker, the result of a loop that of the last turn.
+// A value that came in or was written through a view has its newest maker, the result of a loop or branch that of what
+// the last turn, or the way, has made.
 void Gradients::name_outputs(ExitPlan& plan, RecipeWriter& writer) {
-  const Makers makers = makers_in(region_);
-  const auto name_of = [&](ValueId value) {
-    const auto maker = makers.ops.find(value);
+  std::unordered_map<ValueId, Op> makers;
+  find_makers(region_.body, &makers);
+  std::vector<std::string> names;
+  const jit::NumberOf number = [&](ValueId value) {
+    const auto maker = makers.find(value);
     const auto step = step_names_.find(value);
-    if (step != step_names_.end()) return step->second;
-    return std::string(jit::node_name(maker == makers.ops.end() ? Op::copy : maker->second));
+    std::string name = step != step_names_.end()
+                           ? step->second
+                           : std::string(jit::node_name(maker == makers.end() ? Op::copy : maker->second));
+    const auto place = std::find(names.begin(), names.end(), name) - names.begin();
+    if (static_cast<size_t>(place) == names.size()) names.push_back(std::move(name));
+    return static_cast<int64_t>(place);
   };
   for (uint32_t i = 0; i < writer.history_values.size(); ++i) {
     const ValueId value = writer.history_values[i];
-    const auto inside = makers.yielded.find(value);
-    plan.history->names.push_back(name_of(inside == makers.yielded.end() ? value : inside->second.first));
-    if (inside == makers.yielded.end() || inside->second.first == inside->second.second) continue;
-    std::string other = name_of(inside->second.second);
-    if (other != plan.history->names.back())
-      plan.other_names.push_back({i, writer.live(inside->second.condition).index, std::move(other)});
+    const std::set<int64_t> choices = jit::choices_of(region_, value, number);
+    plan.history->names.push_back(names[static_cast<size_t>(*choices.begin())]);
+    if (choices.size() > 1)
+      plan.chosen_names.push_back({i, writer.live(jit::add_choice(region_, value, number)).index});
   }
+  plan.history->all_names = std::move(names);
 }
 
 // Whether the backward of each output meets what a backward() in the region has freed: it can only raise.

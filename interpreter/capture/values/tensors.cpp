@@ -202,13 +202,13 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   bool floating = is_differentiable(region_.type(id).dtype);
   if (any_grad && !modes_.grad_enabled) gradients_.end_history(id);
   Av out = new_tensor(id, any_grad && modes_.grad_enabled && floating && op != Op::detach);
-  if (as<VTensor>(out)->requires_grad) {
-    rolled_.take_gradient();
-    gradients_.remember_history(tensors, id);
-    gradients_.remember_history({&out, 1}, id);
-  }
   const bool is_same_object = op == Op::save_for_backward && attributes.mode != 0;
-  if (!makes_view(op) || is_same_object || is_no_view) return out;
+  const bool is_view = makes_view(op) && !is_same_object && !is_no_view;
+  if (as<VTensor>(out)->requires_grad) {
+    gradients_.remember_history(tensors, id);  // of a view, what it is a view of
+    if (!is_view) gradients_.remember_history({&out, 1}, id);
+  }
+  if (!is_view) return out;
   VTensor* made = as<VTensor>(out);
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
   made->view = std::make_unique<VirtualView>();
@@ -254,7 +254,6 @@ std::pair<Av, Av> Tensors::emit_op_pair(Op op, const Av& tensor, const OpAttribu
   const bool grad = operand->requires_grad && modes_.grad_enabled;
   if (operand->requires_grad && !modes_.grad_enabled) gradients_.end_history(ids[0]);
   std::pair<Av, Av> out = {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
-  if (grad) rolled_.take_gradient();
   if (grad) gradients_.remember_history(std::array{tensor, out.first}, ids[0]);
   return out;
 }

@@ -178,11 +178,21 @@ ValueId LoopTurnBackward::like(size_t target) const {
   return one.kind == Target::Kind::Carried ? instruction().operands[1 + one.place] : one.value;
 }
 
+// Of carried values that are one the first: gradients do not arrive at two of them.
+std::vector<bool> LoopTurnBackward::all_outputs() const {
+  std::vector<bool> present(outputs_.size(), true);
+  for (size_t i = 0; is_while() && i < present.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (outputs_[i].is_carried && outputs_[k].is_carried && yielded(outputs_[i].place) == yielded(outputs_[k].place))
+        present[i] = false;
+  return present;
+}
+
 // What the backward reads when all gradients have arrived serves all others, and stays what it is when gradients arrive
 // at the stacks of it, too.
 void LoopTurnBackward::stack_saved(bool saves) {
   if (saves)
-    for (ValueId value : backward(std::vector<bool>(outputs_.size(), true)).saved) {
+    for (ValueId value : backward(all_outputs()).saved) {
       if (!own_.count(value) || value == number()) continue;
       stack(value);
     }

@@ -83,8 +83,8 @@ class LoopTurnBackward {
   std::optional<Target> slice_of(ValueId whole);
   // value = coefficient * number + base, where that is known.
   std::optional<std::pair<int64_t, ValueId>> linear(ValueId value);
+  std::vector<bool> all_outputs() const;
   void stack_saved(bool saves);
-  void find_saved();
   void stack(ValueId value);
   ValueId number_in(ValueId tensor) const;
 

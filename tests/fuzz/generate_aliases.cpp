@@ -94,9 +94,9 @@ def show(v, depth=0):
     if isinstance(v, (Mod, Bag)): return [type(v).__name__, v.n, show(v.w, depth + 1)]
     if isinstance(v, (str, int, float)) or v is None: return repr(v)
     return type(v).__name__
-# A region finds out what was written before its backward begins: fewer gradients have arrived by then.
+# A region finds out what was written, or freed, before its backward begins: fewer gradients have arrived by then.
 def name_of(error):
-    if 'inplace operation' in str(error):
+    if 'inplace operation' in str(error) or 'second time' in str(error):
         for t in [*PS, *[m.w for m in MS]]:
             if isinstance(t, torch.Tensor) and t.is_leaf: t.grad = None
     return type(error).__name__

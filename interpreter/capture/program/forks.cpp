@@ -419,7 +419,15 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
     note_root(fork, *tensor, *tensor);
     for (const VTensor::SameAs& one : tensor->same_as) note_root(fork, *tensor, static_cast<VTensor&>(*one.tensor));
   }
-  if (a.requires_grad != b.requires_grad) abandon_history(fork);
+  if (a.requires_grad != b.requires_grad) {
+    // Where a loop without a turn is the way that has none, that there is one may be guessed.
+    const auto& certain = memory_.certain_turns;
+    if (fork.is_turn && open_.size() == 1 && std::find(certain.begin(), certain.end(), fork.place) == certain.end()) {
+      memory_.add(memory_.certain_turns, fork.place);
+      throw CaptureRestart{};
+    }
+    abandon("a tensor has a gradient history on one of its ways alone");
+  }
   if (a.requires_grad) fork.recorded.push_back(fork.yielded[0].size());
   fork.yielded[0].push_back(first);
   fork.yielded[1].push_back(second);
@@ -429,16 +437,6 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
       fork.yielded[way].push_back(one.condition);
       fork.yielded[1 - way].push_back(builder_.constant_bool(false));
     }
-}
-
-// Where a loop without a turn is the way that has none, that there is one may be guessed.
-void Forks::abandon_history(const Fork& fork) {
-  const auto& certain = memory_.certain_turns;
-  if (fork.is_turn && open_.size() == 1 && std::find(certain.begin(), certain.end(), fork.place) == certain.end()) {
-    memory_.add(memory_.certain_turns, fork.place);
-    throw CaptureRestart{};
-  }
-  abandon("a tensor has a gradient history on one of its ways alone");
 }
 
 // The tensor has the memory of `its`, or may have.

@@ -63,7 +63,6 @@ class Forks : private Room {
   Av join(const Av& result);
   void collect(Fork& fork, const Av& a, const Av& b);
   void collect_tensor(Fork& fork, VTensor& a, VTensor& b);
-  [[noreturn]] void abandon_history(const Fork& fork);
   const std::vector<Av>* items_of(const Fork& fork, const Av& av) const;
   Av joined(Fork& fork, const Av& a, const Av& b, std::span<const ValueId> results, size_t* next);
   bool is_inside(ValueId id) const;

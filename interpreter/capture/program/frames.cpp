@@ -159,6 +159,14 @@ const Av& Frames::read(uint16_t reg) {
   return av;
 }
 
+namespace {
+
+[[noreturn]] void break_at_dropped() {
+  break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
+}
+
+}  // namespace
+
 // In front of the instruction: once it has done something the region cannot end there.
 void Frames::check_dropped(const lang::Instruction& instruction) {
   const lang::OpInfo& info = lang::op_info(instruction.op);
@@ -171,10 +179,6 @@ void Frames::check_dropped(const lang::Instruction& instruction) {
     for (uint32_t reg = first; reg < first + count; ++reg)
       if (is_generator_from_outside(registers[reg])) break_at_dropped();
   }
-}
-
-void Frames::break_at_dropped() {
-  break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
 }
 
 void Frames::write(uint16_t reg, Av value) {

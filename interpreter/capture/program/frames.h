@@ -102,7 +102,6 @@ class Frames : private Room {
   void note_held(const Frame& frame);
   void check_held(const lang::Instruction& instruction) const;
   void check_dropped(const lang::Instruction& instruction);
-  [[noreturn]] void break_at_dropped();
   bool begins_statement(const AFrame& frame) const;
   void leave_with_break(const BreakHere& reason);
   void leave_or_refuse(const BreakHere& reason);

@@ -19,6 +19,10 @@ namespace {
 // and, of a loop that other tests leave, by which of them it was left, from 1; 0: by none.
 enum Own : size_t { kGoesOn, kTurns, kExit };
 
+bool contains(const std::vector<ValueId>& values, ValueId value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
 }  // namespace
 
 // ---- which variables ----
@@ -147,7 +151,7 @@ void WhileLoops::close(Loop& loop, ValueId goes_on) {
   conditions_.set_nonnegative(results[kTurns]);
   std::vector<ValueId> recorded;
   for (size_t i = own; i < results.size(); ++i) {
-    if (has_history(loop, whole, i - own)) recorded.push_back(results[i]);
+    if (contains(loop.with_gradients, whole.next[i - own])) recorded.push_back(results[i]);
     else if (region_.type(results[i]).kind == jit::ValueKind::Tensor) gradients_.end_history(results[i]);
   }
   gradients_.close_block(loop.history, recorded);
@@ -157,12 +161,6 @@ void WhileLoops::close(Loop& loop, ValueId goes_on) {
   loops_.pop_back();
   take_back_writes(loop, whole, own > kExit ? results[kExit] : kNoValue);
   go_on_behind(loop, own > kExit ? results[kExit] : kNoValue);
-}
-
-// Of one of the carried values.
-bool WhileLoops::has_history(const Loop& loop, const Ending& whole, size_t place) {
-  const auto& found = loop.with_gradients;
-  return std::find(found.begin(), found.end(), whole.next[place]) != found.end();
 }
 
 // What goes on to the next turn: what the variables are where the turn ends, or at the test that has left it.
@@ -186,7 +184,7 @@ std::vector<ValueId> WhileLoops::join_exits(Loop& loop, ValueId goes_on, const E
     const size_t first = left.size() - leaving.next.size();
     next = builder_.end_branch(leaving.stays, next, left);
     for (size_t i = first; i < next.size(); ++i)
-      if (region_.type(next[i]).kind == jit::ValueKind::Tensor && !has_history(loop, whole, i - first))
+      if (region_.type(next[i]).kind == jit::ValueKind::Tensor && !contains(loop.with_gradients, whole.next[i - first]))
         gradients_.end_history(next[i]);
   }
   return next;

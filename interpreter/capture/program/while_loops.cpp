@@ -274,17 +274,15 @@ bool WhileLoops::is_in_turn(const Loop& loop) const {
 }
 
 void WhileLoops::check_inside() {
+  // The current instruction is one of the loop, or of what that calls.
+  const auto is_at = [&](const Loop& loop) {
+    if (frames_.frame_count() != loop.depth) return frames_.frame_count() > loop.depth;
+    const AFrame& frame = frames_.frame();
+    return frame.code.get() == loop.test.head.code && frame.pc >= loop.test.head.head && frame.pc <= loop.test.end;
+  };
   std::erase_if(loops_, [&](const auto& loop) { return !loop->rolling && loop->is_certain && !is_at(*loop); });
-  for (const auto& loop : loops_) {
+  for (const auto& loop : loops_)
     if (loop->rolling && !is_at(*loop)) refuse(*loop, "a turn leaves it by what is known");
-  }
-}
-
-// The current instruction is one of the loop, or of what that calls.
-bool WhileLoops::is_at(const Loop& loop) const {
-  if (frames_.frame_count() != loop.depth) return frames_.frame_count() > loop.depth;
-  const AFrame& frame = frames_.frame();
-  return frame.code.get() == loop.test.head.code && frame.pc >= loop.test.head.head && frame.pc <= loop.test.end;
 }
 
 void WhileLoops::will_return() {

@@ -55,7 +55,6 @@ class WhileLoops : private Room {
   void next_turn(Loop& loop);
   void forget_left();
   bool is_in_turn(const Loop& loop) const;
-  bool is_at(const Loop& loop) const;
   void check_inside();
   void note(const Virtual& object);
   // One more turn may be needed in front, or it is no loop of the region.
@@ -72,7 +71,6 @@ class WhileLoops : private Room {
   Ending ends(Loop& loop);
   void leave(Loop& loop, const Test& test, ValueId goes_on);
   void close(Loop& loop, ValueId goes_on);
-  static bool has_history(const Loop& loop, const Ending& whole, size_t place);
   std::vector<ValueId> join_exits(Loop& loop, ValueId goes_on, const Ending& whole);
   void go_on_behind(const Loop& loop, ValueId exit);
   ValueId is_left_by(ValueId exit, size_t leaving);

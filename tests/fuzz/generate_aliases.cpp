@@ -105,7 +105,7 @@ def spent():
     budget[0] -= 1
     return budget[0] < 0
 def trim():
-    budget[0] = 20
+    budget[0] = 12
     for l in [*LS, kept]: del l[4:]
     with torch.no_grad():
         for t in [*XS, *PS, cellread(), G.w, *kept, *[v for l in LS for v in l], *[m.w for m in MS]]:

@@ -242,7 +242,7 @@ def show(v, depth=0):
     if isinstance(v, (str, int, float, bytes, bytearray, Rec, Frozen)) or v is None: return (type(v).__name__, repr(v))
     return type(v).__name__
 def trim():
-    budget[0] = 20
+    budget[0] = 12
     for l in [*LS, *NS, *VS, *[o.items for o in OS], G, GO.items, H2, cellread(), kept]:
         if isinstance(l, list): del l[5:]
     for o in OS: 

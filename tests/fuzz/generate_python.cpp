@@ -106,6 +106,7 @@ class Derived(Base):
     @property
     def double(self): return self.x * 2
 shared, memo, calls, budget = [], {}, [0], [0]
+def name_of(error): return type(error).__name__
 def spent():
     budget[0] -= 1
     return budget[0] < 0
@@ -133,7 +134,7 @@ std::string plain_program(uint64_t seed) {
       "i0, i1, n, l0, l1, d0, d1, s0 = 1, 2, 0, [3, 1, 2], [1], {'a': 1, 'b': 2}, {}, {1, 2}\n"
       "t0, t1, p0, o0, o1, out = 'ab', 'b', (1, 2), Base(2), Derived(3), []\n";
   program +=
-      "for turn in range(4):\n    budget[0] = 25\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, "
+      "for turn in range(4):\n    budget[0] = 12\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, "
       "p0, o0, o1))\n"
       "    except Exception as error:\n        print(type(error).__name__, error)\n"
       "    print(l0, l1, d0, d1, sorted(s0), o0, o0.x, o1, o1.x, Base.total, shared, memo, calls)\n    out.clear()\n";

@@ -9,21 +9,28 @@ namespace tsc::jit {
 
 namespace {
 
-// What is known of the sizes that occur in there, by themselves: others stand for them no longer.
-void keep_own_facts(Region& region) {
-  const EqualSizes facts(region);
+// What is known of the sizes that occur in there, by themselves: others stand for them no longer. `outer`: what the
+// block stands in.
+void keep_own_facts(Region& region, const Region& outer) {
+  const EqualSizes facts(region), around(outer);
   std::map<ValueId, ValueId> first;  // of each class
   std::map<int64_t, ValueId> numbers;
   std::vector<std::pair<ValueId, ValueId>> assumed;
+  std::vector<Instruction> added;
   ValueSet seen;
   for (const Instruction& one : region.body.instructions)
     if (one.code == Code::Const && one.number.kind == Scalar::Kind::Int) numbers.emplace(one.number.i, one.results[0]);
   const auto note = [&](ValueId value) {
     if (region.type(value).kind != ValueKind::Int || !seen.insert(value)) return;
-    const auto number = facts.constant(value);
-    const auto known = number ? numbers.find(*number) : numbers.end();
-    const ValueId other =
-        known != numbers.end() ? known->second : first.emplace(facts.representative(value), value).first->second;
+    const auto own = facts.constant(value), number = own ? own : around.constant(value);
+    if (number && !numbers.count(*number)) {
+      Instruction constant;
+      constant.number = Scalar::of_int(*number);
+      constant.results.push_back(region.add_value({ValueKind::Int, {}, {}}));
+      numbers[*number] = constant.results[0];
+      added.push_back(std::move(constant));
+    }
+    const ValueId other = number ? numbers[*number] : first.emplace(facts.representative(value), value).first->second;
     if (other != value) assumed.push_back({other, value});
   };
   const auto note_all = [&](ValueId value) {
@@ -42,6 +49,8 @@ void keep_own_facts(Region& region) {
   };
   note_block(note_block, region.body);
   region.assumptions = std::move(assumed);
+  auto& body = region.body.instructions;
+  body.insert(body.begin(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
 }
 
 // Computes, and nothing else: its gradient does.
@@ -135,7 +144,7 @@ BlockRegion region_of_block(RegionBuilder& builder, const Block& block) {
   for (const Instruction& instruction : block.instructions)
     region.body.instructions.push_back(clone_instruction(instruction));
   region.body.instructions.back().code = Code::Exit;
-  keep_own_facts(region);
+  keep_own_facts(region, builder.region());
   return out;
 }
 

@@ -120,10 +120,11 @@ class BranchBackward {
   SplitBackward backward(int way, const std::vector<bool>& present) const {
     std::vector<ValueId> outputs;
     for (size_t i : outputs_) outputs.push_back(yielded(way, i));
-    const ValueSet nothing;
+    // What leaves the branch may leave the region: a write to it is an error if it is saved, as interpreted.
+    const ValueSet leaving(outputs.begin(), outputs.end());
     const Way& its = ways_[way];
     return split_backward(its.block.region, outputs, targets_, stops_, present, are_saved() ? &its.keep : nullptr,
-                          &nothing);
+                          &leaving);
   }
 
   // ---- what the blocks save ----
@@ -220,12 +221,13 @@ class BranchBackward {
     std::vector<ValueId> inputs;
     for (ValueId value : backward.saved) inputs.push_back(is_own(way, value) ? ways_[way].results.at(value) : value);
     inputs.insert(inputs.end(), arrived.begin(), arrived.end());
-    const auto take = [&](size_t part) -> ValueId& {
-      ValueId& sum = sums[place_of(targets_[part])];
-      if (sum == kNoValue) sum = emit_.like(targets_[part], -0.0);
-      return sum;
-    };
-    for (size_t part : backward.taking) inputs.push_back(take(part));
+    for (size_t part : backward.taking) {
+      const size_t place = place_of(targets_[part]);
+      const bool is_reached = place < reached_.size();  // else it was asked about, and gets nothing
+      const ValueId taken = is_reached && sums[place] != kNoValue ? sums[place] : emit_.like(targets_[part], -0.0);
+      if (is_reached) sums[place] = taken;
+      inputs.push_back(taken);
+    }
     const uint32_t origin = builder_.origin;
     const std::vector<ValueId> terms = replay(builder_, backward.backward, inputs);
     builder_.origin = origin;

@@ -124,10 +124,11 @@ class WhileBackward {
       if (!is_carried(i) || !sums_.needed(initial(i))) continue;
       const ValueId so_far = sums_.so_far(initial(i));
       const auto is_it = [&](const Outside& one) { return one.value == initial(i); };
-      if (so_far == kNoValue && std::none_of(outside_.begin(), outside_.end(), is_it)) continue;
+      const bool is_outside = std::any_of(outside_.begin(), outside_.end(), is_it);
+      if ((so_far == kNoValue && !is_outside) || (is_of_saved && is_outside)) continue;
       const bool is_pair =
           !present[i] || (sums_.is_one_term(initial(i)) && sums_.is_one_term(result(whole_turn().outputs()[i].place)));
-      if ((!is_certain_ && !is_of_saved && !is_pair) || std::any_of(outside_.begin(), outside_.end(), is_it))
+      if ((!is_certain_ && !is_of_saved && !is_pair) || is_outside)
         LoopTurnBackward::refuse("it begins with a tensor that is used elsewhere, too");
       Values sizes = emit_.sizes(initial(i));
       sizes.insert(sizes.begin(), emit_.number(1));
@@ -189,6 +190,7 @@ class WhileBackward {
     const ValueId others =
         emit_.scalar(ScalarOp::maximum, emit_.scalar(ScalarOp::sub, turns_, emit_.number(1)), emit_.number(0));
     const std::vector<ValueId> rolled = roll(others, at_least(2), *settled);
+    hand_over_outside();
     const ValueId none = builder_.scalar(ScalarOp::logical_not, {&has_turns_, 1});
     for (size_t i = 0; i < present.size(); ++i) {
       if (!is_carried(i) || !sums_.needed(initial(i))) continue;
@@ -198,7 +200,6 @@ class WhileBackward {
         add_initial(i, rolled[i], is_certain_ && arrives[i] == has_turns_ ? kNoValue : arrives[i]);
       else if (present[i] && !is_certain_) add_initial(i, arrived_in_front_[i], none);
     }
-    hand_over_outside();
   }
 
   void find_last_slices(const Flags& present) {
@@ -324,10 +325,10 @@ class WhileBackward {
     for (size_t i = 0; i < settled.size(); ++i)
       if (settled[i] && !present[i]) arrived_[i] = emit_.like(initial(i), -0.0);
     const std::vector<ValueId> rolled = roll(turns_, has_turns_, settled);
+    hand_over_outside();
     for (size_t i = 0; i < settled.size(); ++i)
       if (is_carried(i) && settled[i] && sums_.needed(initial(i)))
         add_initial(i, rolled[i], present[i] || is_certain_ ? kNoValue : has_turns_);
-    hand_over_outside();
   }
 
   // The gradients of the carried values in front of so many turns. `any_turn`: whether there are some.

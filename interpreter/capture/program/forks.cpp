@@ -419,6 +419,10 @@ void Forks::collect_tensor(Fork& fork, VTensor& a, VTensor& b) {
     note_root(fork, *tensor, *tensor);
     for (const VTensor::SameAs& one : tensor->same_as) note_root(fork, *tensor, static_cast<VTensor&>(*one.tensor));
   }
+  // Its gradient reads what the write has left, and so does the one on the other way what it would have left.
+  for (VTensor* side : {&a, &b})
+    if (side->requires_grad && side->number <= fork.objects && root_of(*side)->writes > 0)
+      abandon("on one of its ways a variable is a tensor with a gradient history that was written before");
   if (a.requires_grad != b.requires_grad) {
     // Where a loop without a turn is the way that has none, that there is one may be guessed.
     const auto& certain = memory_.certain_turns;

@@ -353,6 +353,27 @@ void Gradients::check_each_alone(const std::vector<ValueId>& outputs, const std:
   }
 }
 
+// A result that is computed from another one on the same way has no part in the other's gradient here: hooks would see
+// less.
+void Gradients::check_apart(const std::vector<ValueId>& outputs, const jit::ValueSet& stops) const {
+  for (const jit::Instruction& one : region_.body.instructions) {
+    const bool is_while = one.code == jit::Code::Loop && one.attributes.mode == jit::kWhile;
+    if (one.code != jit::Code::If && !is_while) continue;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < one.results.size(); ++i)
+      if (std::find(outputs.begin(), outputs.end(), one.results[i]) != outputs.end()) places.push_back(i);
+    if (places.size() < 2) continue;
+    for (const auto& block : one.blocks)
+      for (size_t from : places) {
+        const jit::ValueList& given = block->instructions.back().operands;
+        const jit::ValueSet reached = jit::computed_from(region_, {given[from]}, stops);
+        for (size_t to : places)
+          if (given[to] != given[from] && reached.count(given[to]))
+            throw Error(ErrorKind::NotImplementedError, "one of its ways gives a tensor, and what is computed from it");
+      }
+  }
+}
+
 // What backward() will need when it is called outside: the region's own backward, its saved values among
 // the live ones.
 void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
@@ -372,6 +393,7 @@ void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
     plan.backward = std::make_shared<jit::SplitBackward>(
         jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
     check_each_alone(writer.history_values, wrt, stops);
+    check_apart(writer.history_values, stops);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::NotImplementedError) throw;
     forks_.give_up(error.message());

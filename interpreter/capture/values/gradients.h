@@ -43,6 +43,7 @@ class Gradients : private Room {
   // What backward() will need when it is called outside.
   void split_history(ExitPlan& plan, RecipeWriter& writer);
   void name_outputs(ExitPlan& plan, RecipeWriter& writer);
+  void check_apart(const std::vector<ValueId>& outputs, const jit::ValueSet& stops) const;
   void check_each_alone(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
                         const jit::ValueSet& stops) const;
 

@@ -18,9 +18,10 @@ struct TapedValue {
   Scalar scalar;
 };
 
-// The values of the region's exit. The region has primitives, constants, scalar arithmetic and loops of them only, as
-// split_backward makes them. Errors are those of the primitives. In the place of a copy whose result is in `inspected`
-// its function gets what would be copied, and gives the result; `arrives` is the number `holds`, if there is one.
+// The values of the region's exit. The region has primitives, constants, scalar arithmetic, reads, and loops and
+// branches of them only, as split_backward makes them. Errors are those of the primitives. In the place of a copy whose
+// result is in `inspected` its function gets what would be copied, and gives the result; `arrives` is the number
+// `holds`, if there is one.
 struct InspectedCopy {
   std::function<TapeTensor(const TapeTensor&, bool arrives)> see;
   ValueId holds = kNoValue;

@@ -172,7 +172,6 @@ class WhileBackward {
     for (const Flags& one : next)
       if (!settled || settle(one) != settled)
         LoopTurnBackward::refuse("its gradients arrive at later turns one by one");
-    for (size_t i = 0; i < outside_.size(); ++i) outside_[i].arrives = kNoValue;
     find_last_slices(present);
     const Handed nothing = no_turn(present, *settled);
     const std::vector<ValueId> values = builder_.branch(
